@@ -1,0 +1,1 @@
+"""Who serves the requests the market dispatches."""

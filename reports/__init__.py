@@ -1,0 +1,1 @@
+"""Records on disk become one self-contained HTML page each."""

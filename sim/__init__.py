@@ -1,0 +1,1 @@
+"""Time and memory: scenarios, workloads, the SGLang engine model, the market's clock, records and metrics."""

@@ -1,0 +1,84 @@
+"""The contract between the market and whoever serves what it dispatches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import simpy
+
+from sim.requests import RequestTable
+
+__all__ = ["Backend", "BackendConfig", "EngineSteps", "Limits", "Served", "Status"]
+
+Status = Literal["ok", "error", "timeout", "rejected", "incomplete"]
+
+#: Rows of engine_steps: start_ns, duration_ns, kind, num_requests, new_tokens, context_tokens, kv_used_tokens,
+#: evicted_tokens. A run of equal decode passes is one row.
+EngineSteps = list[tuple[int, int, str, int, int, int, int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What became of one dispatched request. Times in ns of the market's clock; None = never happened / not said."""
+
+    index: int
+    status: Status
+    admitted_ns: int | None = None
+    first_token_ns: int | None = None
+    finish_ns: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int = 0
+    num_retractions: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a server can hold: decides which requests can never fit (DESIGN.md, Definitions).
+
+    Attributes
+    ----------
+    kv_tokens : capacity of the KV cache in tokens; None = unbounded.
+    page_tokens : allocation unit of the KV cache.
+    context_tokens : longest prompt + output the model takes; None = no limit.
+    """
+
+    kv_tokens: int | None = None
+    page_tokens: int = 1
+    context_tokens: int | None = None
+
+    def refusal(self, prompt_tokens: int, output_tokens: int) -> str | None:
+        """Why a request can never be served here, or None when it can."""
+        need = prompt_tokens + min(output_tokens, 4096)
+        need = -(-need // self.page_tokens) * self.page_tokens
+        if self.kv_tokens is not None and need >= self.kv_tokens:
+            return f"needs {need} tokens of KV cache and never fits the capacity of {self.kv_tokens}"
+        total = prompt_tokens + output_tokens
+        if self.context_tokens is not None and total > self.context_tokens:
+            return f"prompt and output are {total} tokens and the context is {self.context_tokens}"
+        return None
+
+
+class Backend(Protocol):
+    """Serves requests in the order it is given them; never decides order or price."""
+
+    limits: Limits
+    engine_steps: EngineSteps
+
+    def start(self, env: simpy.Environment, on_event: Callable[[Served], None]) -> None:
+        """Become ready; `on_event` is called once per submitted request. Raises BackendError that says what to do."""
+
+    def submit(self, requests: Sequence[int]) -> None:
+        """Take these requests (indices into the table), in this order, now."""
+
+    def close(self) -> None:
+        """Let go of everything; safe to call twice."""
+
+
+class BackendConfig(Protocol):
+    """A backend's YAML block: a frozen dataclass whose fields are the keys."""
+
+    def create(self, requests: RequestTable) -> Backend:
+        """A fresh backend (empty cache, clock at zero) for these requests."""

@@ -1,0 +1,1 @@
+"""Plugin folder: one file, one workload; the file name is its `kind` in YAML."""
