@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import simpy
 
+from mechanism.prompts import IntArray
 from sim.requests import RequestTable
 
 __all__ = ["Backend", "BackendConfig", "EngineSteps", "Limits", "Served", "Status"]
@@ -49,16 +52,30 @@ class Limits:
     page_tokens: int = 1
     context_tokens: int | None = None
 
-    def refusal(self, prompt_tokens: int, output_tokens: int) -> str | None:
-        """Why a request can never be served here, or None when it can."""
-        need = prompt_tokens + min(output_tokens, 4096)
-        need = -(-need // self.page_tokens) * self.page_tokens
+    def refused(self, prompt_tokens: IntArray, output_tokens: IntArray) -> npt.NDArray[np.bool_]:
+        """(n,) which requests can never be served here."""
+        never = np.zeros(len(prompt_tokens), dtype=np.bool_)
+        if self.kv_tokens is not None:
+            never |= self._need(prompt_tokens, output_tokens) >= self.kv_tokens
+        if self.context_tokens is not None:
+            never |= prompt_tokens + output_tokens > self.context_tokens
+        return never
+
+    def refusal(self, prompt_tokens: int, output_tokens: int) -> str:
+        """Why a refused request can never be served here.
+
+        >>> Limits(kv_tokens=50).refusal(40, 10)
+        'needs 50 tokens of KV cache and never fits the capacity of 50'
+        """
+        need = int(self._need(np.array([prompt_tokens]), np.array([output_tokens]))[0])
         if self.kv_tokens is not None and need >= self.kv_tokens:
             return f"needs {need} tokens of KV cache and never fits the capacity of {self.kv_tokens}"
         total = prompt_tokens + output_tokens
-        if self.context_tokens is not None and total > self.context_tokens:
-            return f"prompt and output are {total} tokens and the context is {self.context_tokens}"
-        return None
+        return f"prompt and output are {total} tokens and the context is {self.context_tokens}"
+
+    def _need(self, prompt_tokens: IntArray, output_tokens: IntArray) -> IntArray:
+        need = prompt_tokens + np.minimum(output_tokens, 4096)
+        return -(-need // self.page_tokens) * self.page_tokens
 
 
 class Backend(Protocol):

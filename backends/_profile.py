@@ -1,0 +1,82 @@
+"""Latency profiles: what one model on one accelerator was measured, or derived, to take."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from sim.errors import ScenarioError, did_you_mean
+from sim.latency import LatencyModel
+
+__all__ = ["Profile", "load_profile", "profile_names"]
+
+FOLDER = Path(__file__).parent / "profiles"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile file: the latency model, the KV capacity in tokens, and the file itself for the run card."""
+
+    latency: LatencyModel
+    kv_tokens: int
+    card: dict[str, Any]
+
+
+def profile_names() -> tuple[str, ...]:
+    """Names of the profiles that ship with the product.
+
+    >>> "h100-qwen3-32b" in profile_names()
+    True
+    """
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+
+
+def load_profile(name: str) -> Profile:
+    """A shipped profile by name, or any profile file by path.
+
+    Raises
+    ------
+    ScenarioError
+        No such profile, not JSON, or a coefficient that is missing, unknown, not finite or out of range.
+    """
+    path = Path(name) if name.endswith(".json") else FOLDER / f"{name}.json"
+    if not path.is_file():
+        raise ScenarioError(
+            "backend.profile",
+            f'"{name}"',
+            "a shipped profile or a path to a .json",
+            did_you_mean(name, profile_names()),
+        )
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ScenarioError(str(path), f"no JSON ({error})", "a latency profile") from error
+    if not isinstance(card, dict) or not isinstance(card.get("latency"), dict):
+        raise ScenarioError(f"{path}: latency", "no object of coefficients", "the keys of sim/latency.py")
+    return Profile(_latency(path, card["latency"]), _capacity(path, card.get("kv_tokens")), card)
+
+
+def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
+    known = {field.name for field in fields(LatencyModel)}
+    for key in block:
+        if key not in known:
+            raise ScenarioError(
+                f"{path}: latency.{key}", "an unknown key", "a coefficient", did_you_mean(key, known)
+            )
+    for key in sorted(known):
+        value, least = block.get(key), 1.0 if key == "knee" else 0.0
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or value < least:
+            raise ScenarioError(f"{path}: latency.{key}", repr(value), f"a finite number ≥ {least:g}")
+    return LatencyModel(**block)
+
+
+def _capacity(path: Path, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ScenarioError(
+            f"{path}: kv_tokens", repr(value), "an integer ≥ 1, the server's max_total_num_tokens"
+        )
+    return value

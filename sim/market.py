@@ -1,0 +1,275 @@
+"""The market's clock: arrivals → waiting → batch → bids → auction → dispatch, as SimPy processes.
+
+Written once for every backend. One auction at a time: when the previous batch is wholly dispatched, the first
+`size` waiting requests by (arrival, file order) form the next one as soon as that many wait, or the oldest has
+waited `max_wait_s`, or no arrivals remain. A request holds one of the `in_flight` places from submit to finish: an
+auction over requests the engine already queued would be no auction, so the market holds the rest back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import simpy
+
+from mechanism.clearing import clear, request_payments
+from mechanism.model import Auction, BiddingAgent, PricingRule, SchedulingRule
+from mechanism.prompts import IntArray
+from mechanism.radix_tree import RadixTree, build_tree
+from mechanism.welfare import fractional_priority
+from sim.backend import Backend, Served
+from sim.clock import Kind, after, trigger
+from sim.errors import InvariantError
+from sim.requests import RequestTable
+from sim.run_log import AuctionLog, RunLog
+
+__all__ = ["ClosedLoop", "Market", "MarketRules", "TreeCache"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedLoop:
+    """Arrivals that answer finishes: `concurrency` clients, each sends its next request `think_ns` after an answer."""
+
+    concurrency: int
+    think_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketRules:
+    """How one mechanism of a run works: who goes first, who pays what, who says what, and when.
+
+    `in_flight` None = no limit; `closed_loop` None = arrivals come from the request table.
+    """
+
+    schedule: SchedulingRule
+    pricing: PricingRule
+    bidding: BiddingAgent
+    batch_size: int
+    max_wait_ns: int
+    in_flight: int | None
+    closed_loop: ClosedLoop | None = None
+
+
+@dataclass(slots=True)
+class TreeCache:
+    """Radix trees of batches already seen in a trial: saturated mechanisms form the same batches."""
+
+    trees: dict[bytes, RadixTree] = field(default_factory=dict)
+
+    def tree(self, requests: RequestTable, batch: IntArray) -> RadixTree:
+        """The tree of `batch`; built once."""
+        key = batch.tobytes()
+        if key not in self.trees:
+            self.trees[key] = build_tree(requests.prompts.take(batch))
+        return self.trees[key]
+
+
+class Market:
+    """One run of one mechanism on one trial's requests.
+
+    `run` starts the backend, lets the clock run until every request has left, and returns the log. Raises
+    InvariantError when requests remain and nothing can happen any more; a KeyboardInterrupt passes through with
+    `log` holding what happened so far.
+    """
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        requests: RequestTable,
+        backend: Backend,
+        rules: MarketRules,
+        trees: TreeCache,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self.log = RunLog.of(len(requests))
+        self._env, self._requests, self._backend, self._rules = env, requests, backend, rules
+        self._trees, self._progress = trees, progress
+        self._waiting: deque[int] = deque()
+        self._to_arrive = len(requests)
+        self._num_in_flight = 0
+        self._num_left = 0
+        self._gone = simpy.Event(env)
+        self._batch_wanted: simpy.Event | None = None
+        self._deadline_set = False
+        self._place_wanted: simpy.Event | None = None
+        self._next_client = 0
+
+    def run(self) -> RunLog:
+        """Serve every request; the log is complete afterwards."""
+        env, requests = self._env, self._requests
+        self._refused = self._backend.limits.refused(requests.prompt_tokens, requests.output_tokens)
+        self._backend.start(env, self._on_served)
+        env.process(self._arrivals() if self._rules.closed_loop is None else self._clients())
+        env.process(self._auctions())
+        try:
+            env.run(until=self._gone)
+        except RuntimeError as error:
+            if self._gone.triggered or "until" not in str(error):
+                raise
+            left = len(requests) - self._num_left
+            raise InvariantError(
+                f"no progress at {int(env.now) / 1e9:.3f} s: {left} of {len(requests)} requests have not left, "
+                f"{len(self._waiting)} wait for an auction, {self._num_in_flight} are inside the engine, "
+                "and nothing will happen any more. Please report this scenario."
+            ) from error
+        finally:
+            self.log.engine_steps = self._backend.engine_steps
+            self._backend.close()
+        return self.log
+
+    # ---- arrivals
+
+    def _arrivals(self) -> Generator[simpy.Event, Any, None]:
+        arrival_ns = self._requests.arrival_ns
+        starts = np.flatnonzero(np.diff(arrival_ns, prepend=-1)) if len(arrival_ns) else []
+        bounds = [*(int(start) for start in starts), len(arrival_ns)]
+        for first, end in zip(bounds, bounds[1:], strict=False):
+            delay = int(arrival_ns[first]) - int(self._env.now)
+            yield after(self._env, delay, Kind.ARRIVAL)
+            self._arrive(range(first, end))
+
+    def _clients(self) -> Generator[simpy.Event, Any, None]:
+        assert self._rules.closed_loop is not None
+        yield after(self._env, 0, Kind.ARRIVAL)
+        first = range(min(self._rules.closed_loop.concurrency, len(self._requests)))
+        self._next_client = len(first)
+        self._arrive(first)
+
+    def _next_turn(self) -> Generator[simpy.Event, Any, None]:
+        assert self._rules.closed_loop is not None
+        index, self._next_client = self._next_client, self._next_client + 1
+        yield after(self._env, self._rules.closed_loop.think_ns, Kind.ARRIVAL)
+        self._arrive(range(index, index + 1))
+
+    def _arrive(self, indices: range) -> None:
+        now = int(self._env.now)
+        self._to_arrive -= len(indices)
+        for index in indices:
+            self.log.arrival_ns[index] = now
+            if self._refused[index]:
+                self._reject(index)
+            else:
+                self._waiting.append(index)
+        self._wake_auctioneer()
+
+    def _reject(self, index: int) -> None:
+        prompt, output = self._requests.prompt_tokens[index], self._requests.output_tokens[index]
+        reason = self._backend.limits.refusal(int(prompt), int(output))
+        self._leave(Served(index=index, status="rejected", error=reason))
+
+    # ---- auctions
+
+    def _ready(self) -> bool:
+        if not self._waiting:
+            return False
+        if len(self._waiting) >= self._rules.batch_size or self._to_arrive == 0:
+            return True
+        return int(self._env.now) >= self._deadline_ns()
+
+    def _deadline_ns(self) -> int:
+        oldest = self.log.arrival_ns[self._waiting[0]]
+        assert oldest is not None
+        return oldest + self._rules.max_wait_ns
+
+    def _wake_auctioneer(self) -> None:
+        """Call after an arrival: form the batch now if it is due, else when the oldest has waited long enough."""
+        wake = self._batch_wanted
+        if wake is None or not self._waiting:
+            return
+        if self._ready():
+            self._batch_wanted = None
+            trigger(wake, Kind.DISPATCH)
+        elif not self._deadline_set:
+            self._set_deadline(wake)
+
+    def _set_deadline(self, wake: simpy.Event) -> None:
+        def due(_: simpy.Event) -> None:
+            if self._batch_wanted is wake:
+                self._batch_wanted = None
+                trigger(wake, Kind.DISPATCH)
+
+        self._deadline_set = True
+        timer = after(self._env, self._deadline_ns() - int(self._env.now), Kind.DEADLINE)
+        assert timer.callbacks is not None
+        timer.callbacks.append(due)
+
+    def _auctions(self) -> Generator[simpy.Event, Any, None]:
+        while True:
+            if not self._ready():
+                wake = self._batch_wanted = simpy.Event(self._env)
+                self._deadline_set = False
+                self._wake_auctioneer()
+                yield wake
+            size = min(self._rules.batch_size, len(self._waiting))
+            batch = np.array([self._waiting.popleft() for _ in range(size)], dtype=np.int64)
+            yield from self._dispatch(self._auction(batch))
+
+    def _auction(self, batch: IntArray) -> IntArray:
+        """Clear one auction over `batch` and log it; returns table indices in schedule order."""
+        started, requests, log = perf_counter(), self._requests, self.log
+        values = requests.value[batch]
+        bids = self._rules.bidding.bid(values, requests.stated_bid[batch])
+        users, dense = np.unique(requests.user[batch], return_inverse=True)
+        tree = self._trees.tree(requests, batch)
+        auction = Auction(tree=tree, bids=bids, users=dense, num_users=len(users))
+        outcome = clear(auction, self._rules.schedule, self._rules.pricing)
+        priority = fractional_priority(outcome.order)
+        log.batch[batch] = len(log.auctions)
+        log.position[batch[outcome.order]] = np.arange(len(batch))
+        log.bid[batch], log.priority[batch] = bids, priority
+        log.payment[batch] = request_payments(auction, outcome)
+        log.auctions.append(
+            AuctionLog(
+                formed_ns=int(self._env.now),
+                members=batch[outcome.order],
+                tree_nodes=tree.num_nodes,
+                scheduled_welfare=float(values @ priority),
+                declared_welfare=float(bids @ priority),
+                users=users,
+                user_requests=np.bincount(dense, minlength=len(users)),
+                user_declared=np.bincount(dense, bids * priority, len(users)),
+                user_obtained=np.bincount(dense, values * priority, len(users)),
+                user_payment=outcome.payments,
+            )
+        )
+        log.auction_s += perf_counter() - started
+        return batch[outcome.order]
+
+    # ---- dispatch
+
+    def _dispatch(self, members: IntArray) -> Generator[simpy.Event, Any, None]:
+        """Submit in schedule order, as many at a time as there are free places."""
+        order: list[int] = members.tolist()
+        limit = self._rules.in_flight
+        while order:
+            free = len(order) if limit is None else limit - self._num_in_flight
+            if free == 0:
+                self._place_wanted = simpy.Event(self._env)
+                yield self._place_wanted
+                continue
+            now, chunk, order = int(self._env.now), order[:free], order[free:]
+            for index in chunk:
+                self.log.dispatch_ns[index] = now
+            self._num_in_flight += len(chunk)
+            self._backend.submit(chunk)
+
+    def _on_served(self, served: Served) -> None:
+        self._num_in_flight -= 1
+        if self._place_wanted is not None:
+            trigger(self._place_wanted, Kind.DISPATCH)
+            self._place_wanted = None
+        self._leave(served)
+
+    def _leave(self, served: Served) -> None:
+        self.log.record(served)
+        self._num_left += 1
+        self._progress(self._num_left)
+        if self._rules.closed_loop is not None and self._next_client < len(self._requests):
+            self._env.process(self._next_turn())
+        if self._num_left == len(self._requests):
+            self._gone.succeed()
