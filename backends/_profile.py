@@ -53,9 +53,9 @@ def load_profile(name: str) -> Profile:
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ScenarioError(str(path), f"no JSON ({error})", "a latency profile") from error
+        raise ScenarioError("profile", f"{path}, which is no JSON ({error})", "a latency profile") from error
     if not isinstance(card, dict) or not isinstance(card.get("latency"), dict):
-        raise ScenarioError(f"{path}: latency", "no object of coefficients", "the keys of sim/latency.py")
+        raise ScenarioError("profile", f"{path} without a latency block", "an object of coefficients")
     return Profile(_latency(path, card["latency"]), _capacity(path, card.get("kv_tokens")), card)
 
 
@@ -63,20 +63,17 @@ def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
     known = {field.name for field in fields(LatencyModel)}
     for key in block:
         if key not in known:
-            raise ScenarioError(
-                f"{path}: latency.{key}", "an unknown key", "a coefficient", did_you_mean(key, known)
-            )
+            raise ScenarioError(f"{path}: latency.{key}", "an unknown key", "a coefficient", did_you_mean(key, known))
     for key in sorted(known):
-        value, least = block.get(key), 1.0 if key == "knee" else 0.0
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value < least:
-            raise ScenarioError(f"{path}: latency.{key}", repr(value), f"a finite number ≥ {least:g}")
+        value, least = block.get(key, math.nan), 1.0 if key == "knee" else 0.0
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not number or value < least:
+            found = f"latency.{key}: {value!r} in {path}"
+            raise ScenarioError("profile", found, f"a finite number ≥ {least:g}")
     return LatencyModel(**block)
 
 
 def _capacity(path: Path, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ScenarioError(
-            f"{path}: kv_tokens", repr(value), "an integer ≥ 1, the server's max_total_num_tokens"
-        )
+        raise ScenarioError(f"{path}: kv_tokens", repr(value), "an integer ≥ 1, the server's max_total_num_tokens")
     return value

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import simpy
+from pydantic import Field
 
 from backends._profile import load_profile
 from sim.backend import EngineSteps, Limits, Served
@@ -16,6 +17,8 @@ from sim.latency import LatencyModel
 from sim.requests import RequestTable
 
 __all__ = ["Simulated"]
+
+Count = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,20 +42,23 @@ class Simulated:
     """
 
     profile: str = "h100-qwen3-32b"
-    kv_tokens: int | None | Literal["profile"] = "profile"
+    kv_tokens: Count | Literal["profile"] | None = "profile"
     engine: Literal["0.5.9", "0.5.23"] = "0.5.23"
     overlap: bool = True
-    page_tokens: int = 1
+    page_tokens: Count = 1
     eviction: Literal["lru", "fifo", "mru", "filo", "lfu", "priority"] = "lru"
-    chunked_prefill_tokens: int | None = 8192
-    max_prefill_tokens: int = 16384
-    max_running_requests: int | None = None
-    schedule_conservativeness: float = 1.0
+    chunked_prefill_tokens: Count | None = 8192
+    max_prefill_tokens: Count = 16384
+    max_running_requests: Count | None = None
+    schedule_conservativeness: Annotated[float, Field(ge=0)] = 1.0
     schedule_policy: Literal["fcfs", "lpm", "dfs-weight", "lof"] = "fcfs"
-    context_tokens: int | None = None
+    context_tokens: Count | None = None
+
+    def __post_init__(self) -> None:
+        load_profile(self.profile)
 
     def limits(self) -> Limits:
-        """What fits; reads the profile. Raises ScenarioError when the profile is no good."""
+        """What fits on this server."""
         kv_tokens = load_profile(self.profile).kv_tokens if self.kv_tokens == "profile" else self.kv_tokens
         return Limits(kv_tokens=kv_tokens, page_tokens=self.page_tokens, context_tokens=self.context_tokens)
 

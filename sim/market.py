@@ -8,6 +8,7 @@ auction over requests the engine already queued would be no auction, so the mark
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -19,24 +20,17 @@ import simpy
 
 from mechanism.clearing import clear, request_payments
 from mechanism.model import Auction, BiddingAgent, PricingRule, SchedulingRule
-from mechanism.prompts import IntArray
+from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
 from mechanism.welfare import fractional_priority
+from sim.arrivals import ClosedLoop
 from sim.backend import Backend, Served
 from sim.clock import Kind, after, trigger
 from sim.errors import InvariantError
 from sim.requests import RequestTable
 from sim.run_log import AuctionLog, RunLog
 
-__all__ = ["ClosedLoop", "Market", "MarketRules", "TreeCache"]
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedLoop:
-    """Arrivals that answer finishes: `concurrency` clients, each sends its next request `think_ns` after an answer."""
-
-    concurrency: int
-    think_ns: int
+__all__ = ["Market", "MarketRules", "TreeCache"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +120,8 @@ class Market:
 
     def _arrivals(self) -> Generator[simpy.Event, Any, None]:
         arrival_ns = self._requests.arrival_ns
-        starts = np.flatnonzero(np.diff(arrival_ns, prepend=-1)) if len(arrival_ns) else []
-        bounds = [*(int(start) for start in starts), len(arrival_ns)]
-        for first, end in zip(bounds, bounds[1:], strict=False):
+        bounds = [*np.flatnonzero(np.diff(arrival_ns, prepend=-1)).tolist(), len(arrival_ns)]
+        for first, end in itertools.pairwise(bounds):
             delay = int(arrival_ns[first]) - int(self._env.now)
             yield after(self._env, delay, Kind.ARRIVAL)
             self._arrive(range(first, end))
@@ -143,7 +136,7 @@ class Market:
     def _next_turn(self) -> Generator[simpy.Event, Any, None]:
         assert self._rules.closed_loop is not None
         index, self._next_client = self._next_client, self._next_client + 1
-        yield after(self._env, self._rules.closed_loop.think_ns, Kind.ARRIVAL)
+        yield after(self._env, self._rules.closed_loop.think_time_ns, Kind.ARRIVAL)
         self._arrive(range(index, index + 1))
 
     def _arrive(self, indices: range) -> None:
@@ -219,26 +212,31 @@ class Market:
         auction = Auction(tree=tree, bids=bids, users=dense, num_users=len(users))
         outcome = clear(auction, self._rules.schedule, self._rules.pricing)
         priority = fractional_priority(outcome.order)
+        members: IntArray = batch[outcome.order]
         log.batch[batch] = len(log.auctions)
-        log.position[batch[outcome.order]] = np.arange(len(batch))
+        log.position[members] = np.arange(len(batch))
         log.bid[batch], log.priority[batch] = bids, priority
         log.payment[batch] = request_payments(auction, outcome)
+
+        def per_user(amounts: FloatArray) -> FloatArray:
+            return np.bincount(dense, amounts, len(users)).astype(np.float64)
+
         log.auctions.append(
             AuctionLog(
                 formed_ns=int(self._env.now),
-                members=batch[outcome.order],
+                members=members,
                 tree_nodes=tree.num_nodes,
                 scheduled_welfare=float(values @ priority),
                 declared_welfare=float(bids @ priority),
                 users=users,
                 user_requests=np.bincount(dense, minlength=len(users)),
-                user_declared=np.bincount(dense, bids * priority, len(users)),
-                user_obtained=np.bincount(dense, values * priority, len(users)),
+                user_declared=per_user(bids * priority),
+                user_obtained=per_user(values * priority),
                 user_payment=outcome.payments,
             )
         )
         log.auction_s += perf_counter() - started
-        return batch[outcome.order]
+        return members
 
     # ---- dispatch
 

@@ -1,0 +1,65 @@
+"""The run folder: written under a temporary name, then renamed, so a killed run never looks finished."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+__all__ = ["folder_name", "run_folder", "strict_json", "write_text"]
+
+
+def folder_name(name: str, started: datetime) -> str:
+    """`<UTC yyyymmddTHHMMSSZ>-<name>-<8 hex>`, safe on any file system.
+
+    >>> folder_name("a b/c", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))[:22]
+    '20260102T030405Z-a-b-c'
+    """
+    safe = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:80]
+    return f"{started.astimezone(UTC):%Y%m%dT%H%M%SZ}-{safe}-{secrets.token_hex(4)}"
+
+
+@contextlib.contextmanager
+def run_folder(parent: Path, name: str) -> Iterator[Path]:
+    """A folder to fill; it gets its real name only when the block ends well, and vanishes when it does not.
+
+    Yields the temporary folder; afterwards everything stands under ``parent / name``.
+    """
+    temporary = parent / f".{name}.partial"
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        for path in temporary.iterdir():
+            _sync(path)
+        temporary.rename(parent / name)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or none: a temporary name beside it, then a rename."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        _sync(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def strict_json(data: Any) -> str:
+    """JSON without NaN or infinity; a value that has no JSON spelling is an error, not a surprise for a reader."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _sync(path: Path) -> None:
+    if path.is_file():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())

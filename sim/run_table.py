@@ -1,0 +1,39 @@
+"""The comparison a run prints: one line a schedule, mean ± standard error over trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+__all__ = ["run_table"]
+
+COLUMNS = (
+    ("welfare_pct_over_random", "welfare, % over random", "{:+.1f}", 1.0),
+    ("hit_rate", "hit rate, %", "{:.1f}", 100.0),
+    ("mean_ttft_ms", "mean TTFT, ms", "{:,.0f}", 1.0),
+    ("p99_ttft_ms", "p99 TTFT, ms", "{:,.0f}", 1.0),
+    ("revenue", "revenue", "{:,.1f}", 1.0),
+)
+
+
+def run_table(summary: Mapping[str, Any]) -> Table:
+    """A rich table of summary.json; a figure that was not measured is a dash."""
+    table = Table(title_justify="left", header_style="bold")
+    table.add_column("schedule")
+    for _, title, _, _ in COLUMNS:
+        table.add_column(title, justify="right")
+    table.add_column("served", justify="right")
+    for label, metrics in summary["schedules"].items():
+        statuses = metrics["statuses"]
+        served = f"{statuses.get('ok', 0):,} of {sum(statuses.values()):,}"
+        table.add_row(label, *(_cell(metrics.get(key), text, scale) for key, _, text, scale in COLUMNS), served)
+    return table
+
+
+def _cell(moments: Mapping[str, Any] | None, text: str, scale: float) -> str:
+    if not moments or moments["mean"] is None:
+        return "–"
+    mean = text.format(moments["mean"] * scale)
+    return mean if moments["se"] is None else f"{mean} ± {text.format(moments['se'] * scale).lstrip('+')}"

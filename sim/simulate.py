@@ -1,0 +1,176 @@
+"""The main job: every schedule of a scenario on the same requests, trial after trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import simpy
+
+from sim import records
+from sim.backend import BackendConfig
+from sim.clock import seconds_to_ns
+from sim.market import Market, MarketRules, TreeCache
+from sim.metrics import Metrics, Window, status_counts, trial_metrics
+from sim.population import make_requests
+from sim.records import Cell
+from sim.requests import RequestTable
+from sim.run_log import RunLog
+from sim.scenario import Scenario, ScheduleEntry
+from sim.summary import summarise
+from sim.tree_summary import tree_summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Progress", "RunResult", "run"]
+
+#: Called with (finished requests of the cell, requests of the cell, schedule label, trial).
+Progress = Callable[[int, int, str, int], None]
+
+FRAMES = {
+    "requests": records.request_frame,
+    "auctions": records.auction_frame,
+    "payments": records.payment_frame,
+    "engine_steps": records.engine_step_frame,
+}
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a run leaves: frames by file name, the summary, and what happened on the way.
+
+    `status` is "interrupted" when the run was stopped: the frames then hold what was measured, requests that had
+    not left are `incomplete`, and the summary's means are over finished cells only.
+    """
+
+    frames: dict[str, list[pl.DataFrame]] = field(default_factory=lambda: {name: [] for name in FRAMES})
+    trials: dict[str, list[Metrics]] = field(default_factory=dict)
+    statuses: dict[str, dict[str, int]] = field(default_factory=dict)
+    status: str = "complete"
+    auction_s: float = 0.0
+    tree: dict[str, Any] | None = None
+    warnings: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def num_ok(self) -> int:
+        """Requests that were served, over all schedules and trials."""
+        return sum(counts.get("ok", 0) for counts in self.statuses.values())
+
+    def add(self, cell: Cell, window: Window, *, finished: bool) -> None:
+        """Take in one cell: its frames, its statuses, and, when it is finished, its metrics."""
+        for name, frame in FRAMES.items():
+            self.frames[name].append(frame(cell))
+        counts = self.statuses.setdefault(cell.schedule, {})
+        for status, number in status_counts(cell).items():
+            counts[status] = counts.get(status, 0) + number
+        self.auction_s += cell.log.auction_s
+        if finished:
+            self.trials[cell.schedule].append(trial_metrics(cell, window))
+
+    def warn(self, message: str) -> None:
+        """Remember a sentence for the person at the keyboard, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+
+def run(
+    scenario: Scenario, backend: BackendConfig, *, progress: Progress = lambda *_: None, steps: bool = True
+) -> RunResult:
+    """Simulate, or measure, a scenario; Ctrl-C ends it early and keeps what was measured.
+
+    Parameters
+    ----------
+    backend : who serves; a fresh one is created for every cell.
+    progress : called whenever a request leaves.
+    steps : keep engine_steps.
+
+    Raises
+    ------
+    ScenarioError
+        The workload cannot be generated.
+    InvariantError
+        A cell made no progress.
+    """
+    result = RunResult(trials={entry.label: [] for entry in scenario.schedules})
+    window = Window(warmup_s=scenario.warmup_s, cooldown_s=scenario.cooldown_s, slo=scenario.slo)
+    try:
+        for trial in range(scenario.trials):
+            requests, demand = make_requests(scenario, trial)
+            result.dropped |= demand.dropped
+            for warning in demand.warnings:
+                result.warn(warning)
+            _run_trial(scenario, backend, requests, trial, result, window, progress, steps)
+    except KeyboardInterrupt:
+        result.status = "interrupted"
+    seeds = {
+        "seed": scenario.seed,
+        "trials": scenario.trials,
+        "stream": "PCG64(SeedSequence(seed, (trial, crc32(name))))",
+    }
+    result.summary = summarise(result.trials, result.statuses, seeds)
+    return result
+
+
+def _run_trial(
+    scenario: Scenario,
+    backend: BackendConfig,
+    requests: RequestTable,
+    trial: int,
+    result: RunResult,
+    window: Window,
+    progress: Progress,
+    steps: bool,
+) -> None:
+    trees = TreeCache()
+    for entry in scenario.schedules:
+        market = Market(
+            simpy.Environment(),  # type: ignore[arg-type]
+            requests,
+            backend.create(requests),
+            _rules(scenario, entry),
+            trees,
+            lambda left, label=entry.label: progress(left, len(requests), label, trial),  # type: ignore[misc]
+        )
+        cell = Cell(entry.label, trial, scenario.saturated, requests, market.log)
+        try:
+            market.run()
+        except KeyboardInterrupt:
+            result.add(cell, window, finished=False)
+            raise
+        if not steps:
+            market.log.engine_steps = []
+        result.add(cell, window, finished=True)
+        _look_for_no_effect(entry, market.log, result)
+        if result.tree is None and market.log.auctions:
+            result.tree = _first_tree(requests, market.log, trees)
+
+
+def _rules(scenario: Scenario, entry: ScheduleEntry) -> MarketRules:
+    return MarketRules(
+        schedule=entry.rule,
+        pricing=entry.pricing,
+        bidding=scenario.bidding,
+        batch_size=scenario.batching.size,
+        max_wait_ns=seconds_to_ns(scenario.batching.max_wait_s),
+        in_flight=scenario.dispatch.in_flight,
+        closed_loop=scenario.closed_loop,
+    )
+
+
+def _look_for_no_effect(entry: ScheduleEntry, log: RunLog, result: RunResult) -> None:
+    """A mechanism that never changes the order of arrival is worth a warning: its figures are FCFS's."""
+    sizes = [len(auction.members) for auction in log.auctions]
+    if entry.use == "no-sort" or max(sizes, default=0) < 2:
+        return
+    if all(np.all(np.diff(auction.members) > 0) for auction in log.auctions):
+        result.warn(f"{entry.label}: every auction kept the order of arrival; the mechanism had no effect.")
+
+
+def _first_tree(requests: RequestTable, log: RunLog, trees: TreeCache) -> dict[str, Any]:
+    batch = np.sort(log.auctions[0].members)
+    return tree_summary(trees.tree(requests, batch), log.bid[batch], requests.value[batch])

@@ -1,0 +1,66 @@
+"""summary.json: every metric as mean, standard error and n over trials, and paired against the first schedule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sim.metrics import DEFINITIONS, Metrics
+
+__all__ = ["summarise"]
+
+
+def summarise(
+    trials: Mapping[str, Sequence[Metrics]], statuses: Mapping[str, Mapping[str, int]], seeds: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The summary of a run.
+
+    Parameters
+    ----------
+    trials : schedule label → the metrics of its trials, in trial order; the first label is the baseline of `paired`.
+    statuses : schedule label → status → number of requests over all trials.
+    seeds : how the randomness was seeded, copied into the summary.
+    """
+    baseline = next(iter(trials.values()), [])
+    return {
+        "schedules": {
+            label: {
+                **{name: _mean([trial[name] for trial in rows]) for name in (rows[0] if rows else {})},
+                "statuses": dict(statuses.get(label, {})),
+                "trials": list(rows),
+                "paired": _paired(rows, baseline),
+            }
+            for label, rows in trials.items()
+        },
+        "definitions": DEFINITIONS,
+        "seeds": dict(seeds),
+    }
+
+
+def _mean(values: Sequence[float | None]) -> dict[str, float | int | None]:
+    """Mean, standard error and n of the values that are there.
+
+    >>> _mean([1.0, 3.0, None])
+    {'mean': 2.0, 'se': 1.0, 'n': 2}
+    >>> _mean([None])
+    {'mean': None, 'se': None, 'n': 0}
+    """
+    there = [value for value in values if value is not None]
+    n = len(there)
+    if n == 0:
+        return {"mean": None, "se": None, "n": 0}
+    mean = math.fsum(there) / n
+    if n == 1:
+        return {"mean": mean, "se": None, "n": 1}
+    variance = math.fsum((value - mean) ** 2 for value in there) / (n - 1)
+    return {"mean": mean, "se": math.sqrt(variance / n), "n": n}
+
+
+def _paired(rows: Sequence[Metrics], baseline: Sequence[Metrics]) -> dict[str, Any]:
+    paired: dict[str, Any] = {}
+    for name in rows[0] if rows else {}:
+        both = [(ours[name], base[name]) for ours, base in zip(rows, baseline, strict=False)]
+        moments = _mean([ours - base for ours, base in both if ours is not None and base is not None])
+        paired[name] = {"diff": moments["mean"], "se": moments["se"], "n": moments["n"]}
+    return paired
