@@ -1,0 +1,155 @@
+"""The fields of a frozen dataclass are its YAML keys: checked here, and described here for editors.
+
+No plugin contains parsing. Types are strict: a bool is no number, "3" is no 3, 3.0 is no integer, and NaN or
+infinity are refused unless a field allows them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import json
+from collections.abc import Sequence
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from mechanism.errors import MechanismError
+from sim.errors import ScenarioError, did_you_mean
+from sim.yaml_source import KeyPath, Source
+
+__all__ = ["STRICT", "build", "field_docs", "model_of", "plain"]
+
+#: For dataclasses nested inside a field (`__pydantic_config__ = STRICT`); top-level ones need nothing.
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+
+@functools.cache
+def model_of(cls: type[Any]) -> type[BaseModel]:
+    """The validator of a dataclass: one field each, described by the class docstring."""
+    hints, docs = get_type_hints(cls, include_extras=True), field_docs(cls)
+    fields: dict[str, Any] = {}
+    for field in dataclasses.fields(cls):
+        if not field.init:
+            continue
+        about = field.metadata.get("doc", docs.get(field.name))
+        if field.default_factory is not dataclasses.MISSING:
+            fields[field.name] = (hints[field.name], Field(default_factory=field.default_factory, description=about))
+        else:
+            default = ... if field.default is dataclasses.MISSING else field.default
+            fields[field.name] = (hints[field.name], Field(default, description=about))
+    return create_model(cls.__name__, __config__=STRICT, **fields)
+
+
+def build(cls: type[Any], data: dict[str, Any], source: Source, path: KeyPath) -> Any:
+    """An instance of the dataclass `cls` from the block `data`, which stands at `path` of `source`.
+
+    Raises
+    ------
+    ScenarioError
+        Unknown key (with a suggestion), missing key, wrong type or range, or what the class itself refuses.
+    """
+    model = model_of(cls)  # type: ignore[arg-type]  # a class is hashable
+    try:
+        checked = model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        raise _problem(error, model, data, source, path) from None
+    values = {name: getattr(checked, name) for name in model.model_fields}
+    try:
+        return cls(**values)
+    except ScenarioError as error:  # a class names the key; the file and line are ours to add
+        where = source.where((*path, *error.where.split(".")))
+        raise ScenarioError(where, error.found, error.expected, error.suggestion) from None
+    except (ValueError, MechanismError) as error:
+        raise ScenarioError(source.where(path), json.dumps(data), str(error)) from error
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, tuples and paths as the dicts, lists and words of YAML."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def field_docs(cls: type[Any]) -> dict[str, str]:
+    """Field → its sentence in the Attributes or Parameters section of a NumPy-style docstring.
+
+    >>> class Aging:
+    ...     '''Serve the old first.
+    ...
+    ...     Attributes
+    ...     ----------
+    ...     rate, floor : how fast
+    ...         priority grows.
+    ...     '''
+    >>> field_docs(Aging)
+    {'rate': 'how fast priority grows.', 'floor': 'how fast priority grows.'}
+    """
+    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
+    docs: dict[str, str] = {}
+    names: list[str] = []
+    inside = False
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if following.strip().startswith("---"):
+            inside, names = line.strip() in {"Attributes", "Parameters"}, []
+        elif not inside or line.strip().startswith("---"):
+            continue
+        elif line[:1].strip() and " : " in line:
+            left, _, right = line.partition(" : ")
+            names = [name.strip() for name in left.split(",")]
+            docs.update(dict.fromkeys(names, right.strip()))
+        elif names and line[:1] == " ":
+            docs.update({name: f"{docs[name]} {line.strip()}" for name in names})
+    return docs
+
+
+def _problem(
+    error: ValidationError, model: type[BaseModel], data: dict[str, Any], source: Source, path: KeyPath
+) -> ScenarioError:
+    """The most telling of pydantic's complaints, in our words."""
+    problems = error.errors(include_url=False, include_context=True)
+    first = problems[0]["loc"][0]
+    # of the branches of a union, the one that got furthest knows best; a mere wrong type knows least
+    rivals = [p for p in problems if p["loc"][0] == first]
+    best = max(rivals, key=lambda p: (len(p["loc"]), not p["type"].endswith("_type")))
+    keys, holder = _keys(best["loc"], data)
+    where = source.where((*path, *keys))
+    if best["type"] == "extra_forbidden":
+        known = model.model_fields if len(keys) == 1 else {}
+        hint = did_you_mean(str(keys[-1]), known) if known else ""
+        return ScenarioError(where, f'the unknown key "{keys[-1]}"', "a known key", hint)
+    if best["type"] == "missing":
+        return ScenarioError(where, "nothing", f'the key "{keys[-1]}"')
+    if best["type"] in {"union_tag_invalid", "union_tag_not_found"}:
+        tags = [tag.strip("' ") for tag in str(best.get("ctx", {}).get("expected_tags", "")).split(",")]
+        expected = f"a kind: {', '.join(tags)}" if tags != [""] else "a block with a kind"
+        return ScenarioError(where, _short(holder), expected)
+    same_key = [p["msg"] for p in rivals if _keys(p["loc"], data)[0] == keys]
+    return ScenarioError(where, _short(best["input"]), _expected(same_key))
+
+
+def _keys(loc: Sequence[int | str], data: Any) -> tuple[KeyPath, Any]:
+    """pydantic's location without its names for union branches, and the value that stands there."""
+    keys: list[int | str] = []
+    for position, step in enumerate(loc):
+        inside = step in data if isinstance(data, dict) else isinstance(data, list) and step in range(len(data))
+        if inside:
+            data = data[step]
+        if inside or (isinstance(data, dict) and position == len(loc) - 1):  # a key that is missing comes last
+            keys.append(step)
+    return tuple(keys), data
+
+
+def _expected(messages: Sequence[str]) -> str:
+    wishes = (m.removeprefix("Input should be ").replace("an object", "a block") for m in messages)
+    return " or ".join(dict.fromkeys(wishes))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else f"{text[:77]}…"

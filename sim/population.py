@@ -1,0 +1,115 @@
+"""From a scenario and a trial number to the requests everybody is given: workload, owners, values, arrivals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from mechanism.prompts import FloatArray, Prompts
+from sim.errors import ScenarioError
+from sim.requests import Demand, RequestTable
+from sim.rng import stream
+from sim.scenario import Scenario
+from sim.values import FromTrace, Values
+
+__all__ = ["check_pages", "make_requests"]
+
+
+def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]:
+    """The requests of one trial, sorted by (arrival, file order), and what the workload said of them.
+
+    The demand carries the warnings and the counts of dropped records; it shares the table's prompts.
+
+    Owners, values and arrivals are drawn in file order from streams of their own ("users", "values", "arrivals"):
+    nothing that a mechanism, a sweep cell or a worker does can move them.
+
+    Raises
+    ------
+    ScenarioError
+        An empty workload, a file that breaks its format, or pages that do not divide the workload's blocks.
+    """
+    streams = partial(stream, scenario.seed, trial)
+    demand = scenario.workload.generate(streams)
+    n = len(demand.prompts)
+    if n == 0:
+        dropped = f" ({demand.dropped})" if demand.dropped else ""
+        raise ScenarioError(f"{scenario.path}: workload", f"no requests{dropped}", "at least one request")
+    check_pages(demand.prompts, getattr(scenario.backend.config, "page_tokens", 1))
+    ids = demand.request_id or tuple(map(str, range(n)))
+    user, user_names = scenario.users.owners(demand, ids, streams("users"))
+    value = _values(scenario.values, demand, streams)
+    arrival_ns = scenario.arrivals.times_ns(demand, streams("arrivals"))
+    table = RequestTable(
+        request_id=ids,
+        prompts=demand.prompts,
+        prompt_tokens=demand.prompts.num_tokens,
+        output_tokens=demand.output_tokens,
+        output_ids=demand.output_ids,
+        output_recorded=demand.output_recorded,
+        session=demand.session,
+        turn=demand.turn,
+        cluster=demand.cluster,
+        arrival_ns=arrival_ns,
+        user=user,
+        user_names=user_names,
+        value=value,
+        stated_bid=value if demand.bid is None else demand.bid,
+    )
+    if (np.diff(arrival_ns) < 0).any():
+        warning = "arrival times were not sorted: requests were sorted by them, ties in file order"
+        return _sort(table), replace(demand, warnings=(*demand.warnings, warning))
+    return table, demand
+
+
+def check_pages(prompts: Prompts, page_tokens: int) -> None:
+    """Refuse KV-cache pages that do not divide every block of the workload but the last of a prompt.
+
+    Prompts of single tokens fit any page.
+    """
+    if page_tokens == 1 or prompts.lengths is None:
+        return
+    final = np.zeros(len(prompts.symbols), dtype=np.bool_)
+    final[prompts.indptr[1:][np.diff(prompts.indptr) > 0] - 1] = True
+    odd = np.flatnonzero(~final & (prompts.lengths % page_tokens != 0))
+    if len(odd):
+        found = f"{page_tokens} over a block of {prompts.lengths[odd[0]]} tokens"
+        raise ScenarioError("backend.page_tokens", found, "a page that divides every block but a prompt's last")
+
+
+def _values(values: Values, demand: Demand, streams: partial[np.random.Generator]) -> FloatArray:
+    if isinstance(values, FromTrace):
+        if demand.value is None:
+            raise ScenarioError("values.kind", "from-trace", "a workload that records values")
+        drawn = demand.value
+    else:
+        drawn = values.draw(demand.cluster, streams)
+    if values.only_cluster is None:
+        return drawn
+    if not (demand.cluster == values.only_cluster).any():
+        expected = f"a cluster from 0 to {demand.cluster.max()}"
+        raise ScenarioError("values.only_cluster", str(values.only_cluster), expected)
+    return np.where(demand.cluster == values.only_cluster, drawn, 0.0)
+
+
+def _sort(table: RequestTable) -> RequestTable:
+    """The table by (arrival, file order)."""
+    order = np.argsort(table.arrival_ns, kind="stable")
+    rows = order.tolist()
+    return RequestTable(
+        request_id=tuple(table.request_id[r] for r in rows),
+        prompts=table.prompts.take(order),
+        prompt_tokens=table.prompt_tokens[order],
+        output_tokens=table.output_tokens[order],
+        output_ids=None if table.output_ids is None else table.output_ids.take(order),
+        output_recorded=None if table.output_recorded is None else table.output_recorded[order],
+        session=None if table.session is None else tuple(table.session[r] for r in rows),
+        turn=None if table.turn is None else table.turn[order],
+        cluster=table.cluster[order],
+        arrival_ns=table.arrival_ns[order],
+        user=table.user[order],
+        user_names=table.user_names,
+        value=table.value[order],
+        stated_bid=table.stated_bid[order],
+    )

@@ -1,0 +1,248 @@
+"""YAML → `Scenario`: one experiment, every default filled in, every plugin an instance, everything checked.
+
+Relative paths (`workload.path`, …) start at the scenario's folder when they stand in the file, and at the current
+directory when they come from ``--set``. A resolved scenario has absolute ones, so it loads from anywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from mechanism.model import BiddingAgent
+from sim.arrivals import Arrivals, ClosedLoop, Saturated
+from sim.errors import ScenarioError, did_you_mean
+from sim.parameters import build, plain
+from sim.requests import Demand
+from sim.scenario_blocks import BLOCKS, KIND_FOLDERS, USE_FOLDERS, Batching, Dispatch, Header, choose, find_in
+from sim.schedule_entries import ScheduleEntry, read_schedules
+from sim.users import Users
+from sim.values import Values
+from sim.yaml_source import Source, parse_value, read_yaml
+
+__all__ = ["BackendEntry", "Scenario", "ScheduleEntry", "Workload", "load_scenario"]
+
+KEYS = (*(f.name for f in fields(Header)), *KIND_FOLDERS, *USE_FOLDERS, *BLOCKS, "backend")
+
+#: Keys that may hold a path; all but the first are a path only when they look like a JSON file.
+PATHS = (("workload", "path"), ("workload", "tokenizer"), ("backend", "profile"))
+
+
+class Workload(Protocol):
+    """A plugin of `sim/workloads/`: a frozen dataclass whose fields are its YAML parameters."""
+
+    def recorded(self) -> frozenset[str]:
+        """Which of "users", "values", "arrivals" the workload knows; these default to the recorded ones."""
+
+    def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:
+        """The requests of one trial, in file order; every draw from a stream named "workload-…"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendEntry:
+    """Who serves: the plugin's name and its configuration."""
+
+    use: str
+    config: Any  # a sim.backend.BackendConfig; each has methods of its own besides
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One experiment. Block names are the YAML's; `schedules` are its mechanisms.
+
+    Attributes
+    ----------
+    slo : (metric, limit in ms) of every latency target.
+    path : the file it was read from.
+    """
+
+    name: str
+    seed: int
+    trials: int
+    warmup_s: float
+    cooldown_s: float
+    workload_kind: str
+    workload: Workload
+    users: Users
+    values: Values
+    arrivals: Arrivals
+    batching: Batching
+    schedules: tuple[ScheduleEntry, ...]
+    bidding_use: str
+    bidding: BiddingAgent
+    dispatch: Dispatch
+    slo: tuple[tuple[str, float], ...]
+    backend: BackendEntry
+    path: Path
+
+    @property
+    def saturated(self) -> bool:
+        """Whether everything waits from the start: then the whole run is one cohort."""
+        return isinstance(self.arrivals, Saturated)
+
+    @property
+    def closed_loop(self) -> ClosedLoop | None:
+        """The clients of a closed loop, where arrivals are one."""
+        return self.arrivals if isinstance(self.arrivals, ClosedLoop) else None
+
+    def resolved(self) -> dict[str, Any]:
+        """Every key written out; dumped as YAML and loaded again it is the same scenario."""
+        payments = {s.label: {"use": s.payment, **plain(s.pricing)} for s in self.schedules}
+        return {
+            **{f.name: getattr(self, f.name) for f in fields(Header)},
+            "workload": {"kind": self.workload_kind, **plain(self.workload)},
+            **{key: {"kind": block.kind, **plain(block)} for key, block in self._chosen_by_kind().items()},
+            "batching": plain(self.batching),
+            "schedule": [{"use": s.use, "label": s.label, **plain(s.rule)} for s in self.schedules],
+            "payment": payments,
+            "bidding": {"use": self.bidding_use, **plain(self.bidding)},
+            "dispatch": plain(self.dispatch),
+            **({"slo": dict(self.slo)} if self.slo else {}),
+            "backend": {"use": self.backend.use, **plain(self.backend.config)},
+        }
+
+    @functools.cached_property
+    def config_hash(self) -> str:
+        """SHA-256 of everything that decides the result; a file counts by its content, not by where it lies."""
+        data = self.resolved()
+        if "path" in data["workload"]:
+            with Path(data["workload"]["path"]).open("rb") as file:
+                data["workload"]["path"] = hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+    def _chosen_by_kind(self) -> dict[str, Users | Values | Arrivals]:
+        return {"users": self.users, "values": self.values, "arrivals": self.arrivals}
+
+
+def load_scenario(
+    path: str | Path,
+    backend_types: Mapping[str, type[Any]],
+    overrides: Sequence[str] = (),
+    backend: str | None = None,
+    seed: int | None = None,
+    trials: int | None = None,
+) -> Scenario:
+    """Read and check a scenario.
+
+    Parameters
+    ----------
+    path : a YAML or JSON file, or the name of a shipped scenario.
+    backend_types : backend name → configuration dataclass.
+    overrides : ``"key.key=value"`` with the value in YAML; applied in order, after `backend`.
+    backend : replaces the whole backend block by this backend with its defaults.
+    seed, trials : replace the file's.
+
+    Raises
+    ------
+    ScenarioError
+        Whatever is wrong, with file and line, key, what was found, what was expected, and a suggestion.
+    """
+    source = read_yaml(_locate(path))
+    if backend is not None:
+        source.put(("backend",), {"use": backend}, f"--backend {backend}")
+    for override in overrides:
+        _override(source, override)
+    for key, value in (("seed", seed), ("trials", trials)):
+        if value is not None:
+            source.put((key,), value, f"--{key}")
+    for key in source.data:
+        if key not in KEYS:
+            found = f'the unknown key "{key}"'
+            raise ScenarioError(source.where((key,)), found, "a known key", did_you_mean(key, KEYS))
+    _resolve_paths(source)
+    return _assemble(source, backend_types)
+
+
+def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenario:
+    data = source.data
+    mine = {f.name: data[f.name] for f in fields(Header) if f.name in data}
+    header = build(Header, {"name": Path(source.file).stem, **mine}, source, ())
+    kind, workload = choose(source, ("workload",), data.get("workload"), "kind", find_in(KIND_FOLDERS["workload"]))
+    recorded = workload.recorded()
+    people = {key: _from_kinds(source, key, recorded) for key in ("users", "values", "arrivals")}
+    if isinstance(people["arrivals"], Saturated) and header.warmup_s + header.cooldown_s > 0:
+        key = "warmup_s" if header.warmup_s > 0 else "cooldown_s"
+        raise ScenarioError(source.where((key,)), f"{data[key]}", "0: saturated arrivals have no clock to cut by")
+    schedules = read_schedules(source)
+    bidding_use, bidding = choose(
+        source, ("bidding",), data.get("bidding", "truthful"), "use", find_in(USE_FOLDERS["bidding"])
+    )
+    use, config = choose(source, ("backend",), data.get("backend"), "use", find_in(backend_types))
+    blocks = {key: build(cls, _mapping(source, key), source, (key,)) for key, cls in BLOCKS.items()}
+    return Scenario(
+        **plain(header),
+        workload_kind=kind,
+        workload=workload,
+        **people,
+        batching=blocks["batching"],
+        schedules=schedules,
+        bidding_use=bidding_use,
+        bidding=bidding,
+        dispatch=blocks["dispatch"],
+        slo=blocks["slo"].targets,
+        backend=BackendEntry(use=use, config=config),
+        path=Path(source.file),
+    )
+
+
+def _from_kinds(source: Source, key: str, recorded: frozenset[str]) -> Any:
+    """The users, values or arrivals block; a workload that records them is the default."""
+    recording = "trace" if key == "arrivals" else "from-trace"
+    invented = {"users": "per-request", "values": "pareto", "arrivals": "saturated"}[key]
+    default = recording if key in recorded else invented
+    name, block = choose(source, (key,), source.data.get(key, default), "kind", find_in(KIND_FOLDERS[key]))
+    if name == recording and key not in recorded:
+        raise ScenarioError(source.where((key,)), name, f"another kind: the workload records no {key}")
+    return block
+
+
+def _mapping(source: Source, key: str) -> dict[str, Any]:
+    block = source.data.get(key)
+    if block is not None and not isinstance(block, dict):
+        raise ScenarioError(source.where((key,)), json.dumps(block), "a block of keys")
+    return block or {}
+
+
+def _override(source: Source, override: str) -> None:
+    key, equals, text = override.partition("=")
+    origin, steps = f"--set {key}", tuple(key.split("."))
+    if not equals or not all(steps):
+        raise ScenarioError(f"--set {override}", f'"{override}"', "key=value, with dots between nested keys")
+    source.put(steps, parse_value(text, origin), origin)
+
+
+def _resolve_paths(source: Source) -> None:
+    """Make paths absolute: from the file's folder, or from the current directory if they come from an option."""
+    for block, key in PATHS:
+        inner = source.data.get(block)
+        if not isinstance(inner, dict):
+            continue
+        text = inner.get(key)
+        if not isinstance(text, str) or not (key == "path" or text.endswith(".json")):
+            continue
+        typed = source.origin((block, key)).startswith("--")
+        base = Path.cwd() if typed else Path(source.file).resolve().parent
+        path = (base / Path(text).expanduser()).resolve()
+        if not path.is_file():
+            raise ScenarioError(source.where((block, key)), f'"{text}"', f"a file; there is none at {path}")
+        inner[key] = str(path)
+
+
+def _locate(path: str | Path) -> Path:
+    """The file itself, else a shipped scenario of that name."""
+    shipped = Path(__file__).resolve().parent.parent / "scenarios"
+    name = str(path)
+    if Path(path).exists() or "/" in name:
+        return Path(path)
+    for candidate in (shipped / name, shipped / f"{name}.yaml"):
+        if candidate.is_file():
+            return candidate
+    known = [file.stem for file in shipped.glob("*.yaml")]
+    raise ScenarioError(name, "no such file", "a scenario file or the name of a shipped one", did_you_mean(name, known))

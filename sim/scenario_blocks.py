@@ -1,0 +1,141 @@
+"""The small blocks of a scenario, and which classes its chosen blocks may name."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
+from sim import arrivals, plugins, users, values
+from sim.errors import ScenarioError, did_you_mean
+from sim.parameters import build
+from sim.yaml_source import KeyPath, Source
+
+__all__ = ["BLOCKS", "KIND_FOLDERS", "USE_FOLDERS", "Batching", "Dispatch", "Header", "Slo", "choose", "find_in"]
+
+#: Finds the class a name stands for, or raises a ScenarioError that starts with the given address.
+Finder = Callable[[str, str], type[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """A scenario's own numbers.
+
+    Attributes
+    ----------
+    name : what the experiment is called; names the run folder.
+    seed : of every random stream.
+    trials : repetitions with independent streams; standard errors are over trials.
+    warmup_s : open arrivals: requests that arrive earlier are outside the metrics.
+    cooldown_s : open arrivals: requests that arrive in the last this many seconds are outside the metrics.
+    """
+
+    name: str
+    seed: NonNegativeInt = 0
+    trials: PositiveInt = 1
+    warmup_s: NonNegativeFloat = 0.0
+    cooldown_s: NonNegativeFloat = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ScenarioError("name", "an empty name", "a name for the experiment")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batching:
+    """When waiting requests become an auction.
+
+    Attributes
+    ----------
+    size : requests of one auction.
+    max_wait_s : a smaller batch is formed when its oldest request has waited this long.
+    """
+
+    size: PositiveInt = 256
+    max_wait_s: NonNegativeFloat = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dispatch:
+    """How much of a schedule the engine sees.
+
+    Attributes
+    ----------
+    in_flight : requests inside the engine at once, from submit to finish; null = no limit.
+    """
+
+    in_flight: PositiveInt | None = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slo:
+    """The latency targets a request must meet to count as goodput.
+
+    Attributes
+    ----------
+    ttft_ms : time to first token.
+    tpot_ms : time per output token.
+    e2el_ms : end-to-end latency.
+    """
+
+    ttft_ms: PositiveFloat | None = None
+    tpot_ms: PositiveFloat | None = None
+    e2el_ms: PositiveFloat | None = None
+
+    @property
+    def targets(self) -> tuple[tuple[str, float], ...]:
+        """(metric, limit in ms) of every target that is set."""
+        named = {"ttft_ms": self.ttft_ms, "tpot_ms": self.tpot_ms, "e2el_ms": self.e2el_ms}
+        return tuple((name, limit) for name, limit in named.items() if limit is not None)
+
+
+#: Blocks without a choice.
+BLOCKS: dict[str, type[Any]] = {"batching": Batching, "dispatch": Dispatch, "slo": Slo}
+
+#: Blocks chosen by `kind`: from a plugin folder, or among a module's classes.
+KIND_FOLDERS: dict[str, str | Mapping[str, type[Any]]] = {
+    "workload": "sim.workloads",
+    "users": users.KINDS,
+    "values": values.KINDS,
+    "arrivals": arrivals.KINDS,
+}
+
+#: Blocks chosen by `use`, each a plugin folder.
+USE_FOLDERS = {"schedule": "mechanism.scheduling", "payment": "mechanism.pricing", "bidding": "mechanism.bidding"}
+
+
+def choose(source: Source, path: KeyPath, raw: Any, tag: str, finder: Finder) -> tuple[str, Any]:
+    """The name a block gives under `tag`, and an instance of what it names with the block's other keys.
+
+    A bare name is short for ``{tag: name}``.
+    """
+    block = {tag: raw} if isinstance(raw, str) else raw
+    where = source.where(path)
+    if not isinstance(block, dict):
+        raise ScenarioError(where, json.dumps(raw), f"a name, or a block with the key {tag}")
+    name = block.get(tag)
+    if not isinstance(name, str):
+        found = json.dumps(name) if tag in block else "nothing"
+        raise ScenarioError(source.where((*path, tag)), found, f"a name under {tag}")
+    cls = finder(name, where if isinstance(raw, str) else source.where((*path, tag)))
+    if not dataclasses.is_dataclass(cls):
+        raise ScenarioError(where, f"{cls.__name__}", "a frozen dataclass, whose fields are the keys")
+    return name, build(cls, {key: value for key, value in block.items() if key != tag}, source, path)
+
+
+def find_in(choices: str | Mapping[str, type[Any]]) -> Finder:
+    """The finder of a plugin folder or of a mapping."""
+    if isinstance(choices, str):
+        folder = choices
+        return lambda name, where: plugins.load(folder, name, where)
+
+    def find(name: str, where: str) -> type[Any]:
+        if name not in choices:
+            raise ScenarioError(where, f'"{name}"', "a known name", did_you_mean(name, choices))
+        return choices[name]
+
+    return find

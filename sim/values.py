@@ -1,0 +1,158 @@
+"""What requests are worth: the `values:` block.
+
+A value is drawn per request, independently, whoever owns it. `correlation` ρ couples the requests of a cluster
+through a Gaussian copula: z_r = √ρ·g_cluster(r) + √(1−ρ)·ε_r and v_r = F⁻¹(Φ(z_r)), so the distribution F of a
+single value is the same for every ρ, and at ρ = 1 a cluster has one value. The normals do not depend on ρ or F:
+sweeping either moves every value smoothly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveFloat
+
+from mechanism.prompts import FloatArray, IntArray
+from sim.errors import ScenarioError
+
+__all__ = ["KINDS", "Constant", "FromTrace", "Lognormal", "Pareto", "Uniform", "Values", "normals"]
+
+Correlation = Annotated[float, Field(ge=0, le=1)]
+OnlyCluster = Annotated[int, Field(ge=0)] | None
+Streams = Callable[[str], np.random.Generator]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pareto:
+    """Pareto values: numpy's `pareto(shape)` (which starts at 0) plus `offset`. The paper's is shape 1.5, offset 1.
+
+    F⁻¹(Φ(z)) = Φ(−z)^(−1/shape) − 1 + offset, from the upper tail, where all the weight is.
+
+    Attributes
+    ----------
+    shape : tail index; at or below 2 the variance is infinite.
+    offset : the smallest value.
+    correlation : ρ of the values inside a cluster, 0 to 1.
+    only_cluster : zero all values but those of this cluster.
+    """
+
+    shape: PositiveFloat = 1.5
+    offset: NonNegativeFloat = 1.0
+    correlation: Correlation = 0.0
+    only_cluster: OnlyCluster = None
+    kind: ClassVar[str] = "pareto"
+
+    def draw(self, cluster: IntArray, rng_stream: Streams) -> FloatArray:
+        """(n,) values."""
+        z = normals(cluster, self.correlation, rng_stream)
+        values: FloatArray = _upper_tail(z) ** (-1.0 / self.shape) - 1.0 + self.offset
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniform:
+    """Uniform values.
+
+    Attributes
+    ----------
+    low, high : the ends of the interval.
+    correlation : ρ of the values inside a cluster, 0 to 1.
+    only_cluster : zero all values but those of this cluster.
+    """
+
+    low: NonNegativeFloat = 0.0
+    high: NonNegativeFloat = 1.0
+    correlation: Correlation = 0.0
+    only_cluster: OnlyCluster = None
+    kind: ClassVar[str] = "uniform"
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ScenarioError("high", str(self.high), f"at least low, which is {self.low}")
+
+    def draw(self, cluster: IntArray, rng_stream: Streams) -> FloatArray:
+        """(n,) values."""
+        z = normals(cluster, self.correlation, rng_stream)
+        values: FloatArray = self.high - (self.high - self.low) * _upper_tail(z)
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lognormal:
+    """Lognormal values: median·exp(sigma·z).
+
+    Attributes
+    ----------
+    median : half the values lie below it.
+    sigma : standard deviation of the logarithm.
+    correlation : ρ of the values inside a cluster, 0 to 1.
+    only_cluster : zero all values but those of this cluster.
+    """
+
+    median: PositiveFloat = 1.0
+    sigma: NonNegativeFloat = 1.0
+    correlation: Correlation = 0.0
+    only_cluster: OnlyCluster = None
+    kind: ClassVar[str] = "lognormal"
+
+    def draw(self, cluster: IntArray, rng_stream: Streams) -> FloatArray:
+        """(n,) values."""
+        values: FloatArray = self.median * np.exp(self.sigma * normals(cluster, self.correlation, rng_stream))
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """The same value for every request.
+
+    Attributes
+    ----------
+    value : it.
+    only_cluster : zero all values but those of this cluster.
+    """
+
+    value: NonNegativeFloat = 1.0
+    only_cluster: OnlyCluster = None
+    kind: ClassVar[str] = "constant"
+
+    def draw(self, cluster: IntArray, _rng_stream: Streams) -> FloatArray:
+        """(n,) values."""
+        return np.full(len(cluster), self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromTrace:
+    """The recorded values.
+
+    Attributes
+    ----------
+    only_cluster : zero all values but those of this cluster.
+    """
+
+    only_cluster: OnlyCluster = None
+    kind: ClassVar[str] = "from-trace"
+
+
+Values = Pareto | Uniform | Lognormal | Constant | FromTrace
+
+KINDS: dict[str, type[Values]] = {cls.kind: cls for cls in (Pareto, Uniform, Lognormal, Constant, FromTrace)}
+
+
+def normals(cluster: IntArray, correlation: float, rng_stream: Streams) -> FloatArray:
+    """(n,) standard normals with correlation ρ inside a cluster, 0 between clusters."""
+    own = rng_stream("values").standard_normal(len(cluster))
+    if correlation == 0.0 or len(cluster) == 0:
+        return own
+    common = rng_stream("values-clusters").standard_normal(int(cluster.max()) + 1)[cluster]
+    mixed: FloatArray = math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
+    return mixed
+
+
+def _upper_tail(z: FloatArray) -> FloatArray:
+    """Φ(−z), accurate to the last digit far out in the tail; ~0.1 µs an element, without scipy."""
+    scaled = (z * math.sqrt(0.5)).tolist()
+    return 0.5 * np.fromiter(map(math.erfc, scaled), dtype=np.float64, count=len(scaled))

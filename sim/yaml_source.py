@@ -1,0 +1,179 @@
+"""YAML 1.2 (JSON is YAML) as plain data that remembers where every key came from.
+
+`Source.where` turns a key into `file:line: key`, or `--set key` for an override, so that every error of a scenario
+points at what the person at the keyboard typed. `1e-3` is a number, `no` a word, and a key given twice an error.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from sim.errors import ScenarioError, did_you_mean
+
+__all__ = ["KeyPath", "Source", "parse_value", "read_yaml"]
+
+KeyPath = tuple[str | int, ...]
+
+_TAG = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document as dicts, lists and scalars.
+
+    Attributes
+    ----------
+    file : the path as typed.
+    data : the document's top-level mapping.
+    origins : key path → ``"file:line"``, or the option that set it, e.g. ``"--set backend.kv_tokens"``.
+    """
+
+    file: str
+    data: dict[str, Any]
+    origins: dict[KeyPath, str]
+
+    def origin(self, path: KeyPath) -> str:
+        """Where the value at `path`, or the nearest block around it, was written."""
+        known = (self.origins[path[:n]] for n in range(len(path), -1, -1) if path[:n] in self.origins)
+        return next(known, self.file)
+
+    def where(self, path: KeyPath) -> str:
+        """`path` as an error's address: ``"file:line: a.b"``, ``"--set a.b"`` or ``"--set a: a.b"``."""
+        origin, key = self.origin(path), ".".join(map(str, path))
+        return origin if not key or origin == f"--set {key}" else f"{origin}: {key}"
+
+    def put(self, path: KeyPath, value: Any, origin: str) -> None:
+        """Set the value at `path`, making the blocks on the way; a bare name on the way becomes a block."""
+        here: Any = self.data
+        for depth, key in enumerate(path[:-1]):
+            here = self._enter(here, key, path[: depth + 1], origin)
+        last = self._index(here, path[-1], origin)
+        here[last] = value
+        exact = (*path[:-1], last)
+        for known in [known for known in self.origins if known[: len(path)] == exact]:
+            del self.origins[known]
+        self.origins[exact] = origin
+
+    def _enter(self, here: Any, key: str | int, path: KeyPath, origin: str) -> Any:
+        """The container under `key`, created or widened from a bare name where needed."""
+        key = self._index(here, key, origin)
+        inner = here.get(key) if isinstance(here, dict) else here[key]
+        if isinstance(inner, dict | list):
+            return inner
+        if inner is not None and not isinstance(inner, str):
+            raise ScenarioError(origin, f"{inner!r} at {'.'.join(map(str, path))}", "a block to set a key in")
+        kind = "kind" if path[0] in {"workload", "users", "values", "arrivals"} else "use"
+        here[key] = {} if inner is None else {kind: inner}
+        return here[key]
+
+    @staticmethod
+    def _index(here: Any, key: str | int, origin: str) -> str | int:
+        """`key`, or inside a list the index it means: a number, or an entry's label or name."""
+        if isinstance(here, dict):
+            return key
+        names = [item.get("label", item.get("use")) if isinstance(item, dict) else item for item in here]
+        if key in names:
+            return names.index(key)
+        if str(key).isdecimal() and int(key) < len(here):
+            return int(key)
+        known = [str(name) for name in names]
+        raise ScenarioError(origin, f'"{key}"', "an entry of the list", did_you_mean(str(key), known))
+
+
+def read_yaml(path: str | Path) -> Source:
+    """Read a file.
+
+    Raises
+    ------
+    ScenarioError
+        Missing file, not UTF-8, broken YAML, a key given twice (both lines are named), or no mapping on top.
+    """
+    file = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(file, f"byte {error.start} that is not UTF-8", "a UTF-8 file") from error
+    except OSError as error:
+        raise ScenarioError(file, str(error.strerror), "a scenario file that can be read") from error
+    data, origins = _parse(text, file)
+    if not isinstance(data, dict):
+        raise ScenarioError(f"{file}:1", _describe(data), "a mapping of scenario keys such as `name: my-scenario`")
+    return Source(file, data, origins)
+
+
+def parse_value(text: str, origin: str) -> Any:
+    """One value in YAML, as typed after ``--set key=``."""
+    return _parse(text, origin)[0]
+
+
+def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
+    origins: dict[KeyPath, str] = {}
+    try:
+        root = YAML(typ="safe", pure=True).compose(io.StringIO(text))
+    except MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark is not None else ""
+        raise ScenarioError(f"{file}{line}", str(error.problem), "YAML") from error
+    except YAMLError as error:
+        raise ScenarioError(file, str(error).splitlines()[0], "YAML") from error
+    return (None if root is None else _plain(root, (), file, origins, ())), origins
+
+
+def _plain(node: Node, path: KeyPath, file: str, origins: dict[KeyPath, str], parents: tuple[Node, ...]) -> Any:
+    """A node's value; every key's line is noted in `origins`. Mapping keys are their text."""
+    line = node.start_mark.line + 1
+    origins.setdefault(path, f"{file}:{line}")
+    if any(node is parent for parent in parents):
+        raise ScenarioError(f"{file}:{line}", "an alias to a block around it", "a finite document")
+    inside = (*parents, node)
+    if isinstance(node, SequenceNode):
+        return [_plain(item, (*path, i), file, origins, inside) for i, item in enumerate(node.value)]
+    if isinstance(node, MappingNode):
+        return _mapping(node, path, file, origins, inside)
+    assert isinstance(node, ScalarNode)
+    return _scalar(node, f"{file}:{line}")
+
+
+def _mapping(
+    node: MappingNode, path: KeyPath, file: str, origins: dict[KeyPath, str], inside: tuple[Node, ...]
+) -> dict[str, Any]:
+    seen: dict[str, int] = {}
+    out: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        if not isinstance(key_node, ScalarNode):
+            raise ScenarioError(f"{file}:{line}", "a list or a block as a key", "a word")
+        key = str(key_node.value)
+        if key in seen:
+            where = f"{file}:{line}: {'.'.join(map(str, (*path, key)))}"
+            raise ScenarioError(where, f"the key on lines {seen[key]} and {line}", "each key once")
+        seen[key] = line
+        origins[(*path, key)] = f"{file}:{line}"
+        out[key] = _plain(value_node, (*path, key), file, origins, inside)
+    return out
+
+
+def _scalar(node: ScalarNode, where: str) -> Any:
+    tag, text = str(node.tag).removeprefix(_TAG), str(node.value)
+    if tag == "null":
+        return None
+    if tag == "bool":
+        return text.lower() == "true"
+    digits = text.replace("_", "").lower()
+    if tag == "int":
+        return int(digits, 0) if digits.lstrip("+-")[:2] in {"0x", "0o", "0b"} else int(digits)
+    if tag == "float":
+        return float(digits.replace(".inf", "inf").replace(".nan", "nan"))
+    if tag in {"str", "timestamp", "value", "merge"}:
+        return text
+    raise ScenarioError(where, f"the tag {node.tag}", "plain YAML: words, numbers, lists and blocks")
+
+
+def _describe(data: Any) -> str:
+    return "nothing" if data is None else f"{type(data).__name__} {str(data)[:40]!r}"
