@@ -139,9 +139,8 @@ def list_plugins(
     as_json: JsonOption = False,
 ) -> None:
     """List what a scenario can name: workloads, schedules, payments, bidding, backends, profiles."""
-    from sim.catalogue import catalogue
-
     from backends._profile import profile_names
+    from sim.catalogue import catalogue
 
     result = catalogue(kind, extra={"backend": sorted(_backend_types()), "profile": list(profile_names())})
     if as_json:
@@ -208,7 +207,7 @@ def _export(scenario: Scenario, path: Path) -> None:
     from sim.export_trace import export_trace
     from sim.population import make_requests
 
-    export_trace(make_requests(scenario, 0)[0], path)
+    export_trace(make_requests(scenario, 0), path)
 
 
 def _write_page(runs: list[Path], out: Path) -> Path:

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import simpy
 
+from mechanism import welfare
 from mechanism.clearing import clear, request_payments
 from mechanism.model import Auction, BiddingAgent, PricingRule, SchedulingRule
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
-from mechanism.welfare import fractional_priority
 from sim.arrivals import ClosedLoop
 from sim.backend import Backend, Served
 from sim.clock import Kind, after, trigger
@@ -211,7 +211,7 @@ class Market:
         tree = self._trees.tree(requests, batch)
         auction = Auction(tree=tree, bids=bids, users=dense, num_users=len(users))
         outcome = clear(auction, self._rules.schedule, self._rules.pricing)
-        priority = fractional_priority(outcome.order)
+        priority = welfare.priority(outcome.order)
         members: IntArray = batch[outcome.order]
         log.batch[batch] = len(log.auctions)
         log.position[members] = np.arange(len(batch))

@@ -9,15 +9,17 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mechanism.prompts import FloatArray
 from sim.clock import NS_PER_S
-from sim.realised import cohorts, realised_priority_of_run
+from sim.realised import cohort_of, realised_priority_of_run
 from sim.records import Cell, request_times
 
-__all__ = ["DEFINITIONS", "Metrics", "Window", "trial_metrics"]
+__all__ = ["DEFINITIONS", "Metrics", "Window", "status_counts", "trial_metrics"]
 
 Metrics = dict[str, float | None]
+BoolArray = npt.NDArray[np.bool_]
 
 DEFINITIONS = {
     "welfare": "Σ value × realised priority; the realised priority is the share of the cohort served after the "
@@ -87,19 +89,18 @@ def status_counts(cell: Cell) -> dict[str, int]:
     return dict(sorted(Counter(cell.log.status).items()))
 
 
-def _counted(arrival_s: FloatArray, window: Window) -> np.typing.NDArray[np.bool_]:
+def _counted(arrival_s: FloatArray, window: Window) -> BoolArray:
     if len(arrival_s) == 0:
         return np.zeros(0, dtype=np.bool_)
     first, last = np.nanmin(arrival_s) + window.warmup_s, np.nanmax(arrival_s) - window.cooldown_s
     return (arrival_s >= first) & (arrival_s <= last)
 
 
-def _welfare(cell: Cell, ttft_s: FloatArray, inside: np.typing.NDArray[np.bool_]) -> Metrics:
+def _welfare(cell: Cell, ttft_s: FloatArray, inside: BoolArray) -> Metrics:
     value, log = cell.requests.value, cell.log
     realised = realised_priority_of_run(log, ttft_s, saturated=cell.saturated)
-    even = np.full(len(value), np.nan)
-    for cohort in cohorts(log, saturated=cell.saturated):
-        even[cohort] = 0.5 if len(cohort) > 1 else 1.0
+    cohort = cohort_of(log, saturated=cell.saturated)
+    even = np.where(np.bincount(cohort + 1)[cohort + 1] > 1, 0.5, 1.0)
     ranked = inside & ~np.isnan(realised)
     if not ranked.any():
         return {"welfare": None, "scheduled_welfare": None, "welfare_pct_over_random": None}
@@ -112,7 +113,7 @@ def _welfare(cell: Cell, ttft_s: FloatArray, inside: np.typing.NDArray[np.bool_]
     }
 
 
-def _hit_rate(cell: Cell, inside: np.typing.NDArray[np.bool_]) -> float | None:
+def _hit_rate(cell: Cell, inside: BoolArray) -> float | None:
     cached = np.array([np.nan if tokens is None else tokens for tokens in cell.log.cached_tokens], dtype=np.float64)
     said = inside & ~np.isnan(cached)
     return _ratio(float(cached[said].sum()), float(cell.requests.prompt_tokens[said].sum()))
@@ -127,9 +128,7 @@ def _distribution(name: str, values: FloatArray) -> Metrics:
     return dict(zip(labels, [float(values.mean()), *map(float, quantiles)], strict=True))
 
 
-def _met(
-    latencies: dict[str, FloatArray], ok: np.typing.NDArray[np.bool_], window: Window
-) -> np.typing.NDArray[np.bool_]:
+def _met(latencies: dict[str, FloatArray], ok: BoolArray, window: Window) -> BoolArray:
     met = ok.copy()
     for name, limit in window.slo:
         # One output token has no TPOT, so a TPOT target cannot be missed by it.

@@ -11,27 +11,28 @@ from mechanism.prompts import FloatArray, IntArray
 from mechanism.welfare import realised_priority
 from sim.run_log import RunLog
 
-__all__ = ["cohorts", "realised_priority_of_run"]
+__all__ = ["cohort_of", "realised_priority_of_run"]
 
 
-def cohorts(log: RunLog, *, saturated: bool) -> list[IntArray]:
-    """Table indices of every cohort, each in submission order (batch, then position).
+def cohort_of(log: RunLog, *, saturated: bool) -> IntArray:
+    """(n,) number of each request's cohort.
 
-    Requests that never entered an auction (rejected, or not reached before an interrupt) stand outside.
+    −1 for requests that never entered an auction (rejected, or not reached before an interrupt): they stand outside.
     """
-    inside = np.flatnonzero(log.batch >= 0)
-    submitted = inside[np.lexsort((log.position[inside], log.batch[inside]))]
-    if saturated or len(submitted) == 0:
-        return [submitted] if len(submitted) else []
-    return list(np.split(submitted, np.flatnonzero(np.diff(log.batch[submitted])) + 1))
+    return np.where(log.batch < 0, -1, 0 if saturated else log.batch)
 
 
 def realised_priority_of_run(log: RunLog, ttft_s: FloatArray, *, saturated: bool) -> FloatArray:
     """(n,) share of the cohort served after each request; NaN outside any cohort.
 
-    Ties in TTFT go by submission. A request that failed after dispatch has no TTFT and ranks last.
+    Ties in TTFT go by submission (batch, then position). A request that failed after dispatch has no TTFT and
+    ranks last.
     """
+    cohort = cohort_of(log, saturated=saturated)
+    inside = np.flatnonzero(cohort >= 0)
+    submission = np.empty(len(inside), dtype=np.int64)
+    submission[np.lexsort((log.position[inside], log.batch[inside]))] = np.arange(len(inside))
     priority = np.full(len(ttft_s), np.nan)
-    for cohort in cohorts(log, saturated=saturated):
-        priority[cohort] = realised_priority(np.nan_to_num(ttft_s[cohort], nan=np.inf))
+    first_token = np.nan_to_num(ttft_s[inside], nan=np.inf)
+    priority[inside] = realised_priority(first_token, submission, cohort[inside])
     return priority

@@ -100,9 +100,9 @@ def run(
     window = Window(warmup_s=scenario.warmup_s, cooldown_s=scenario.cooldown_s, slo=scenario.slo)
     try:
         for trial in range(scenario.trials):
-            requests, demand = make_requests(scenario, trial)
-            result.dropped |= demand.dropped
-            for warning in demand.warnings:
+            requests = make_requests(scenario, trial)
+            result.dropped |= requests.dropped
+            for warning in requests.warnings:
                 result.warn(warning)
             _run_trial(scenario, backend, requests, trial, result, window, progress, steps)
     except KeyboardInterrupt:

@@ -1,0 +1,29 @@
+import math
+
+import pytest
+
+from sim.summary import summarise
+
+
+def test_mean_error_and_paired_differences_by_hand() -> None:
+    # a: 1, 2, 6 → mean 3, variance 7, se √(7/3). b − a: 1, 3, −1 → mean 1, variance 4, se 2/√3.
+    trials = {"a": [{"m": 1.0}, {"m": 2.0}, {"m": 6.0}], "b": [{"m": 2.0}, {"m": 5.0}, {"m": 5.0}]}
+    summary = summarise(trials, {"a": {"ok": 3}, "b": {"ok": 2, "error": 1}}, {"seed": 0})
+    a, b = summary["schedules"]["a"], summary["schedules"]["b"]
+    assert a["m"] == {"mean": 3.0, "se": pytest.approx(math.sqrt(7 / 3)), "n": 3}
+    assert b["paired"]["m"] == {"diff": 1.0, "se": pytest.approx(2 / math.sqrt(3)), "n": 3}
+    assert a["paired"]["m"]["diff"] == 0.0
+    assert b["statuses"] == {"ok": 2, "error": 1}
+    assert a["trials"] == trials["a"]
+
+
+def test_what_was_never_measured_is_null_and_counts_for_nothing() -> None:
+    trials = {"a": [{"m": None}, {"m": 4.0}], "b": [{"m": 3.0}, {"m": None}]}
+    summary = summarise(trials, {}, {})
+    assert summary["schedules"]["a"]["m"] == {"mean": 4.0, "se": None, "n": 1}
+    assert summary["schedules"]["b"]["paired"]["m"] == {"diff": None, "se": None, "n": 0}
+
+
+def test_a_schedule_without_a_finished_trial_has_statuses_only() -> None:
+    summary = summarise({"a": []}, {"a": {"incomplete": 5}}, {})
+    assert summary["schedules"]["a"] == {"statuses": {"incomplete": 5}, "trials": [], "paired": {}}
