@@ -1,0 +1,78 @@
+"""Depth-first schedules of a radix tree: average weights, families in their order, positions; without recursion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechanism.prompts import IntArray
+from mechanism.radix_tree import RadixTree
+
+__all__ = ["averages", "by_average", "dfs_order", "families_in", "weight_totals"]
+
+
+def weight_totals(tree: RadixTree, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """(V + n,) F(u) = Σ of the weights (bids, values) below each vertex, in the widest float there is.
+
+    Floats are summed in extended precision, so that what is equal stays equal: ten bids of 0.1 average 0.1. Other
+    dtypes (`object` arrays of `fractions.Fraction`) are summed as they are.
+    """
+    wide = np.longdouble if weights.dtype.kind in "fiu" else weights.dtype
+    return tree.totals(weights.astype(wide))
+
+
+def averages(tree: RadixTree, totals: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """(V + n,) F(u)/N(u), the one key by which vertices are compared everywhere (Algorithm 1, line of the sort).
+
+    The quotient of the extended-precision sum is rounded to float64 once. Averages that are the same double are a
+    tie, those that differ only below its last digit included; exact for `Fraction`.
+    """
+    if totals.dtype == object:
+        exact: npt.NDArray[Any] = totals / np.maximum(tree.num_requests, 1).astype(object)
+        return exact
+    return (totals / np.maximum(tree.num_requests, 1)).astype(np.float64)
+
+
+def by_average(tree: RadixTree, average: npt.NDArray[Any]) -> IntArray:
+    """(V + n − 1,) children of every node, node after node, each family by average descending.
+
+    Ties keep the smallest arrival index in the subtree first. O(n log n).
+    """
+    heavy_first = tree.children[np.argsort(-average[tree.children], kind="stable")]
+    return heavy_first[np.argsort(tree.parent[heavy_first], kind="stable")]
+
+
+def families_in(tree: RadixTree, order: IntArray) -> IntArray | None:
+    """(V + n − 1,) children of every node in the order a schedule visits them; None if it is not depth-first.
+
+    O(M + n log n), M = Σ_u N(u).
+    """
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    first = tree.least(position)
+    children = np.argsort(tree.parent[1:] * np.int64(len(order)) + first[1:]) + 1
+    return children if np.array_equal(dfs_order(tree, children), order) else None
+
+
+def dfs_order(tree: RadixTree, children: IntArray) -> IntArray:
+    """(n,) request indices as a depth-first walk meets them, given the children of every node in visiting order.
+
+    A request stands behind the elder siblings of each of its ancestors. Those counts are added over the range of leaves
+    an ancestor covers by one running sum, so a chain of any depth costs no more than a star: O(n).
+    """
+    n, num_nodes = tree.num_leaves, tree.num_nodes
+    num_requests = tree.num_requests
+    ahead = np.cumsum(num_requests[children]) - num_requests[children]  # counts from the very first family on
+    if n:
+        ahead -= np.repeat(ahead[tree.indptr[:-1]], np.diff(tree.indptr))
+    elders = np.zeros(num_nodes + n, dtype=np.int64)
+    elders[children] = ahead
+    steps = np.zeros(n + 1, dtype=np.int64)
+    np.add.at(steps, tree.start, elders[:num_nodes])
+    np.subtract.at(steps, tree.stop, elders[:num_nodes])
+    position = np.cumsum(steps)[:n] + elders[num_nodes + tree.leaves]
+    order = np.empty(n, dtype=np.int64)
+    order[position] = tree.leaves
+    return order
