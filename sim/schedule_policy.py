@@ -1,0 +1,162 @@
+"""In which order the server itself considers its waiting requests.
+
+The market has already decided the order of arrival; these are the orders SGLang can impose on top. They read the
+cache, and matching a request refreshes what it matches, so a policy is part of the cache's behaviour.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import islice
+from typing import Protocol
+
+from sim.engine_rules import EngineRules
+from sim.errors import ScenarioError, did_you_mean
+from sim.kv_cache import Node, RadixCache
+from sim.sequences import Sequence
+from sim.token_text import Text
+
+__all__ = ["SCHEDULE_POLICIES", "WaitingOrder", "waiting_order"]
+
+#: Above this many waiting requests lpm leaves the order alone, and no more than this many are refreshed.
+MATCH_MAX = 128
+#: Waiting prefixes are refreshed on every 32nd admission attempt.
+REFRESH_INTERVAL = 32
+#: A request that matches at most so much of the cache, and at least so much of another waiting one, waits for it.
+IN_BATCH_TOKENS = 32
+
+
+class WaitingOrder(Protocol):
+    """Called once per admission attempt, before any request is considered."""
+
+    def arrange(self, waiting: deque[Sequence]) -> None:
+        """Sort `waiting` in place; may refresh and split the cache."""
+
+
+def waiting_order(
+    policy: str, cache: RadixCache, text: Text, rules: EngineRules, *, lru: bool, page_tokens: int
+) -> WaitingOrder:
+    """The order called `policy`; ScenarioError for one SGLang does not have.
+
+    `text` compares waiting requests with each other, token by token whatever the page size; `lru` says whether
+    the cache evicts by recency, without which refreshing prefixes is left out.
+    """
+    if policy not in SCHEDULE_POLICIES:
+        found, known = f'"{policy}"', f"one of {', '.join(SCHEDULE_POLICIES)}"
+        raise ScenarioError("backend.schedule_policy", found, known, did_you_mean(policy, SCHEDULE_POLICIES))
+    refresh = _Refresh(cache, page_tokens) if rules.waiting_prefix_refresh and lru else None
+    if policy == "fcfs":
+        return _Fcfs(refresh)
+    if policy == "lof":
+        return _LongestOutput(refresh)
+    if policy == "lpm":
+        return _LongestPrefix(cache, text, rules, page_tokens, refresh)
+    return _DfsWeight(cache, page_tokens)
+
+
+SCHEDULE_POLICIES = ("fcfs", "lof", "lpm", "dfs-weight")
+
+
+class _Refresh:
+    """Keeps the prefixes of waiting requests recent: a counter over the server's life, and what it triggers."""
+
+    def __init__(self, cache: RadixCache, page_tokens: int) -> None:
+        self._cache, self._page, self._calls = cache, page_tokens, 0
+
+    def __call__(self, waiting: deque[Sequence]) -> None:
+        if not waiting:
+            return
+        due = self._calls % REFRESH_INTERVAL == 0
+        self._calls += 1
+        if due:
+            for each in reversed(list(islice(waiting, MATCH_MAX))):
+                match_whole(self._cache, each, self._page)
+
+
+def match_whole(cache: RadixCache, sequence: Sequence, page_tokens: int) -> None:
+    """Match all of a waiting request's tokens, not only those it may reuse."""
+    length = sequence.prompt + sequence.outputs
+    sequence.node = cache.touch(sequence.index, length - length % page_tokens, sequence.node)
+
+
+class _Fcfs:
+    def __init__(self, refresh: _Refresh | None) -> None:
+        self._refresh = refresh
+
+    def arrange(self, waiting: deque[Sequence]) -> None:
+        if self._refresh is not None:
+            self._refresh(waiting)
+
+
+class _LongestOutput:
+    """Most output first, stable."""
+
+    def __init__(self, refresh: _Refresh | None) -> None:
+        self._refresh = refresh
+
+    def arrange(self, waiting: deque[Sequence]) -> None:
+        ordered = sorted(waiting, key=lambda each: -each.max_new)
+        waiting.clear()
+        waiting.extend(ordered)
+        if self._refresh is not None:
+            self._refresh(waiting)
+
+
+class _LongestPrefix:
+    """Most cached tokens first, stable; of several that share an uncached prefix only the first is urgent."""
+
+    def __init__(self, cache: RadixCache, text: Text, rules: EngineRules, page: int, refresh: _Refresh | None) -> None:
+        self._cache, self._text, self._rules, self._page, self._refresh = cache, text, rules, page, refresh
+
+    def arrange(self, waiting: deque[Sequence]) -> None:
+        if len(waiting) > MATCH_MAX:
+            if self._refresh is not None:
+                self._refresh(waiting)
+            return
+        urgent, later = [], []
+        queued = RadixCache(self._text, self._rules, eviction=None)
+        for each in waiting:
+            match_whole(self._cache, each, self._page)
+            length, matched = each.prompt + each.outputs, each.node.end
+            if matched <= IN_BATCH_TOKENS:
+                if queued.match_tokens(each.index, length) >= IN_BATCH_TOKENS:
+                    later.append(each)
+                    continue
+                queued.insert(each.index, length, queued.root)
+            urgent.append((-min(matched, length - 1) if self._rules.caps_sort_key else -matched, each))
+        urgent.sort(key=lambda pair: pair[0])
+        waiting.clear()
+        waiting.extend([each for _, each in urgent])
+        waiting.extend(later)
+
+
+class _DfsWeight:
+    """Depth first through the cache, subtrees with more waiting requests first, deeper matches before shallower."""
+
+    def __init__(self, cache: RadixCache, page_tokens: int) -> None:
+        self._cache, self._page = cache, page_tokens
+
+    def arrange(self, waiting: deque[Sequence]) -> None:
+        for each in waiting:
+            match_whole(self._cache, each, self._page)
+        at: dict[Node, list[Sequence]] = {}
+        for each in waiting:
+            at.setdefault(each.node, []).append(each)
+        weight: dict[Node, int] = {}
+        for node, requests in at.items():
+            while True:
+                weight[node] = weight.get(node, 0) + len(requests)
+                if node is self._cache.root:
+                    break
+                node = node.parent
+        waiting.clear()
+        stack = [(self._cache.root, False)] if weight else []
+        while stack:
+            node, visited = stack.pop()
+            if visited:
+                waiting.extend(at.get(node, ()))
+                continue
+            stack.append((node, True))
+            children = [child for child in (node.children or {}).values() if child in weight]
+            children.sort(key=lambda child: weight[child], reverse=True)
+            stack.extend((child, False) for child in reversed(children))
