@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from mechanism.prompts import FloatArray, IntArray, Prompts
 
 __all__ = ["Demand", "RequestTable"]
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,7 @@ class Demand:
     value: FloatArray | None = None
     bid: FloatArray | None = None
     output_ids: Prompts | None = None
-    output_recorded: IntArray | None = None
+    output_recorded: BoolArray | None = None
     dropped: dict[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -69,7 +74,7 @@ class RequestTable:
     prompt_tokens: IntArray
     output_tokens: IntArray
     output_ids: Prompts | None
-    output_recorded: IntArray | None
+    output_recorded: BoolArray | None
     session: tuple[str, ...] | None
     turn: IntArray | None
     cluster: IntArray

@@ -1,0 +1,45 @@
+"""Recorded times → integer nanoseconds from the start of the trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanism.prompts import FloatArray, IntArray
+from sim.errors import ScenarioError
+
+__all__ = ["trace_clock"]
+
+#: Three years: a trace that starts later counts from an epoch, and one that lasts longer mixes two clocks.
+_LONGEST_S = 1e8
+#: The year 5138: a later date is in another unit.
+_LATEST_S = 1e11
+
+
+def trace_clock(times: FloatArray, unit_s: float, lines: IntArray, where: str) -> tuple[IntArray, tuple[str, ...]]:
+    """Arrival times in ns, and warnings.
+
+    Parameters
+    ----------
+    times : (n,) recorded times ≥ 0, in file order.
+    unit_s : seconds per unit.
+    lines : (n,) line of each.
+    where : ``"{line}"``-style address for errors, e.g. ``"trace.jsonl:{line}: timestamp"``.
+
+    Raises
+    ------
+    ScenarioError
+        Dates too far in the future for the unit, or times on two origins.
+    """
+    if len(times) == 0:
+        return np.zeros(0, dtype=np.int64), ()
+    first, last = int(times.argmin()), int(times.argmax())
+    if times[last] * unit_s > _LATEST_S:
+        found = f"{times[last]:.17g}, which is the year {1970 + times[last] * unit_s / 3.15576e7:,.0f}"
+        raise ScenarioError(where.format(line=lines[last]), found, f"times in units of {unit_s:g} s")
+    if (times[last] - times[first]) * unit_s > _LONGEST_S:
+        found = f"{times[last]:.17g}, and {times[first]:.17g} on line {lines[first]}"
+        raise ScenarioError(where.format(line=lines[last]), found, "times that count from one origin")
+    if times[first] * unit_s < _LONGEST_S:
+        return np.rint(times * (unit_s * 1e9)).astype(np.int64), ()
+    warning = f"recorded times are dates: they are counted from the first, {times[first]:.17g}"
+    return np.rint((times - times[first]) * (unit_s * 1e9)).astype(np.int64), (warning,)
