@@ -207,7 +207,7 @@ def _export(scenario: Scenario, path: Path) -> None:
     from sim.export_trace import export_trace
     from sim.population import make_requests
 
-    export_trace(make_requests(scenario, 0), path)
+    export_trace(make_requests(scenario, 0)[0], path)
 
 
 def _write_page(runs: list[Path], out: Path) -> Path:

@@ -100,9 +100,9 @@ def run(
     window = Window(warmup_s=scenario.warmup_s, cooldown_s=scenario.cooldown_s, slo=scenario.slo)
     try:
         for trial in range(scenario.trials):
-            requests = make_requests(scenario, trial)
-            result.dropped |= requests.dropped
-            for warning in requests.warnings:
+            requests, demand = make_requests(scenario, trial)
+            result.dropped |= demand.dropped
+            for warning in demand.warnings:
                 result.warn(warning)
             _run_trial(scenario, backend, requests, trial, result, window, progress, steps)
     except KeyboardInterrupt:
@@ -129,7 +129,7 @@ def _run_trial(
     trees = TreeCache()
     for entry in scenario.schedules:
         market = Market(
-            simpy.Environment(),  # type: ignore[arg-type]
+            simpy.Environment(),
             requests,
             backend.create(requests),
             _rules(scenario, entry),
