@@ -1,0 +1,1 @@
+"""One picture a module: series in, charts out."""

@@ -1,0 +1,108 @@
+"""How far to trust the page: trials, seeds, settings and what was assumed, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reports.load import Run
+from reports.series import finite
+
+__all__ = ["facts", "sentences", "setting"]
+
+
+def setting(run: Run) -> str:
+    """The engine setting of MATH.md that `dispatch.in_flight` stands for."""
+    dispatch = run.scenario.get("dispatch")
+    if not isinstance(dispatch, Mapping) or "in_flight" not in dispatch:
+        return "not reported"
+    in_flight = dispatch["in_flight"]
+    if in_flight is None:
+        return "queue (no limit on the requests inside the engine)"
+    if in_flight == 1:
+        return "serial (one request inside the engine at a time)"
+    return f"window-{in_flight} (at most {in_flight} requests inside the engine)"
+
+
+def sentences(run: Run) -> Iterator[str]:
+    """What a careful reader asks first."""
+    trials = _trials(run)
+    if trials == 1:
+        yield "One trial only: there is no interval, and any difference may be luck. Run more trials."
+    else:
+        yield (
+            f"Means over {trials} trials; ± is one standard error over them. Differences (Δ) are paired: in each"
+            f" trial every schedule met the same requests, values and arrivals, and {run.schedules[0]} is"
+            " subtracted."
+        )
+    yield f"Engine setting: {setting(run)}. Results depend on it; compare like with like."
+    yield from _assumptions(run)
+    yield from _latencies(run.manifest.get("profile"))
+    if run.manifest.get("status") == "interrupted":
+        yield "The run was interrupted: what is shown is what had been recorded by then."
+    if run.engine_steps is None:
+        yield "Engine steps were not recorded, so the page cannot show how full the cache was."
+
+
+def facts(run: Run) -> tuple[tuple[str, str], ...]:
+    """The run card's first lines."""
+    manifest = run.manifest
+    seed, seconds = manifest.get("seed"), finite(manifest.get("duration_s"))
+    return (
+        ("Status", _told(manifest.get("status"))),
+        ("Started", _told(manifest.get("started_at"))),
+        ("Took", "not reported" if seconds is None else f"{seconds:,.1f} s of wall time"),
+        ("Seed", _told(seed)),
+        ("Trials", str(_trials(run))),
+        ("Requests", f"{len(run.requests) // max(1, _trials(run) * len(run.schedules)):,} a trial and schedule"),
+        ("Schedules", ", ".join(run.schedules)),
+        ("Engine setting", setting(run)),
+        ("Run folder", run.folder.name),
+    )
+
+
+def _trials(run: Run) -> int:
+    return int(run.requests["trial"].n_unique())
+
+
+def _assumptions(run: Run) -> Iterator[str]:
+    values = run.scenario.get("values")
+    if isinstance(values, Mapping) and values.get("kind") == "pareto":
+        shape = finite(values.get("shape"))
+        if shape is not None and shape <= 2:
+            yield (
+                f"Values are drawn from a Pareto law of shape {shape:g}, whose variance is infinite: a few"
+                " requests carry much of the welfare, and standard errors understate how far another seed may lie."
+            )
+    arrivals = run.scenario.get("arrivals")
+    if isinstance(arrivals, Mapping):
+        whole = arrivals.get("kind") == "saturated"
+        cohort = "the whole run, for all requests wait from the start" if whole else "one scheduling batch"
+        yield f"Welfare is taken on the realised order: ranks by TTFT within {cohort}."
+    if run.scenario.get("bidding") in (None, "truthful", {"use": "truthful"}):
+        yield "Bids are truthful: every bid is the request's value."
+
+
+def _latencies(profile: Any) -> Iterator[str]:
+    """Where the latencies come from, when the profile says they were not measured on a live server."""
+    if not isinstance(profile, Mapping):
+        return
+    derived = next((text for text in _texts(profile) if "derived from tables" in text.lower()), None)
+    if derived is not None:
+        quote = f"; quote them with {profile['quote_as']}" if profile.get("quote_as") else ""
+        yield f"Latencies of the profile {profile.get('name', '')} are {derived.rstrip('.')}{quote}."
+
+
+def _texts(found: Any) -> Iterator[str]:
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, Mapping):
+        for value in found.values():
+            yield from _texts(value)
+    elif isinstance(found, list):
+        for value in found:
+            yield from _texts(value)
+
+
+def _told(found: object) -> str:
+    return "not reported" if found is None else str(found)
