@@ -6,15 +6,23 @@ import heapq
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree
 
 __all__ = ["tree_summary"]
 
+BoolArray = npt.NDArray[np.bool_]
+
 
 def tree_summary(
-    tree: RadixTree, bids: FloatArray, values: FloatArray, max_levels: int = 4, max_nodes: int = 240
+    tree: RadixTree,
+    bids: FloatArray,
+    values: FloatArray,
+    max_levels: int = 4,
+    max_nodes: int = 200,
+    min_share: float = 1 / 150,
 ) -> dict[str, Any]:
     """The biggest subtrees near the root, with average bids and values.
 
@@ -23,6 +31,7 @@ def tree_summary(
     tree : the radix tree of n prompts.
     bids, values : (n,) per request.
     max_levels : levels below the root that are listed.
+    min_share : least share of the batch's requests a listed subtree holds; a smaller one cannot be seen.
     max_nodes : subtrees that are listed, the root among them; the biggest, ties by average bid, then by arrival.
 
     Returns
@@ -47,7 +56,8 @@ def tree_summary(
     if not tree.num_leaves:
         return {"nodes": [], "levels": 0, "note": "The batch is empty."}
     average = tree.totals(bids) / size
-    listed, levels = _biggest(tree, size, average, max_levels, max_nodes)
+    big_enough = size >= min_share * tree.num_leaves
+    listed, levels = _biggest(tree, size, average, big_enough, max_levels, max_nodes)
     writer = _Writer(tree, size, average, tree.totals(values) / size, listed)
     writer.visit(0, None)
     vertices = tree.num_nodes + tree.num_leaves
@@ -57,7 +67,7 @@ def tree_summary(
 
 
 def _biggest(
-    tree: RadixTree, size: IntArray, average: FloatArray, max_levels: int, max_nodes: int
+    tree: RadixTree, size: IntArray, average: FloatArray, allowed: BoolArray, max_levels: int, max_nodes: int
 ) -> tuple[dict[int, list[int]], int]:
     """node → its listed children, and the deepest listed level; the biggest candidate is taken next."""
     listed: dict[int, list[int]] = {0: []}
@@ -66,6 +76,7 @@ def _biggest(
 
     def offer(node: int, level: int) -> None:
         children = tree.children[tree.indptr[node] : tree.indptr[node + 1]]
+        children = children[allowed[children]]
         order = np.lexsort((tree.first_arrival[children], -average[children], -size[children]))
         for child in children[order[:max_nodes]].tolist():
             rank = (-int(size[child]), -float(average[child]), int(tree.first_arrival[child]))

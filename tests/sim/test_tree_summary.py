@@ -17,7 +17,7 @@ ROWS = [[1, 2, 5], [1, 2, 6], [7], [8], [1, 2]]
 BIDS = np.array([1.0, 2.0, 10.0, 0.0, 6.0])
 
 
-def summary(**limits: int) -> dict:
+def summary(**limits: float) -> dict:
     return tree_summary(build_tree(Prompts.from_lists(ROWS)), BIDS, 2 * BIDS, **limits)
 
 
@@ -50,6 +50,14 @@ def test_what_is_not_listed_is_summed_in_a_last_sibling() -> None:
     assert shown(found["nodes"]) == [(None, 0, 5, 3.8), (0, None, 1, 10.0), (0, 2, 3, 3.0), (0, 0, 1, 0.0)]
     assert [node["merged"] for node in found["nodes"]] == [0, 0, 0, 1]
     assert found["note"] == "Listed: 3 of 7 subtrees, the biggest first, down to level 1."
+
+
+def test_subtrees_too_small_to_be_seen_are_summed() -> None:
+    # of five requests, three in a hundred is less than one, and one half is more than two
+    assert summary(min_share=0.03) == summary()
+    found = summary(min_share=0.5)
+    assert shown(found["nodes"]) == [(None, 0, 5, 3.8), (0, 2, 3, 3.0), (0, 0, 2, 5.0)]
+    assert [node["merged"] for node in found["nodes"]] == [0, 0, 2]
 
 
 def test_levels_are_counted_below_the_root() -> None:
