@@ -36,6 +36,7 @@ class Demand:
     output_recorded : (n,) bool, which rows of `output_ids` were recorded (the others are private); None = all.
     dropped : reason → number of records left out.
     warnings : sentences for the person at the keyboard.
+    facts : measured properties of the workload, e.g. ``{"sharing": 0.81}`` (see `sim.prefix_sharing`).
     """
 
     prompts: Prompts
@@ -52,6 +53,7 @@ class Demand:
     output_recorded: BoolArray | None = None
     dropped: dict[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    facts: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
