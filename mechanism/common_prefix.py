@@ -12,44 +12,51 @@ from mechanism.prompts import IntArray
 
 __all__ = ["common_symbols"]
 
-_FIRST_WIDTH = 8  # most pairs part within a few symbols
-_BLOCK = 1 << 17  # symbols compared per step: both sides and the answer stay in a second-level cache
+_FIRST_WIDTH = 32  # most pairs part within a few symbols, and fetching a few costs as much as fetching these
+_GROWTH = 8
+_BLOCK = 1 << 17  # symbols compared at once: both sides and the answer stay in a second-level cache
 
 
 def common_symbols(columns: Sequence[IntArray], left: IntArray, right: IntArray, limit: IntArray) -> IntArray:
     """Leading symbols in which each pair of runs agrees, at most `limit`.
 
-    Windows of growing width are compared, and only of the pairs that still agree, so a pair costs about what it
-    shares: O(Σ shared + pairs).
+    Windows of growing width are compared, and only of the pairs that still agree, so a pair costs a small multiple of
+    what it shares: O(Σ shared + pairs).
 
     Parameters
     ----------
     columns : (S,) arrays that must agree entry by entry (ids, and lengths where symbols have them).
     left, right : (P,) starts of the two runs.
     limit : (P,) symbols that may be compared; both runs lie inside the columns for that long.
+
+    >>> text = np.array([1, 2, 3, 1, 2, 4])
+    >>> common_symbols([text], np.array([0]), np.array([3]), np.array([3])).tolist()
+    [2]
     """
     shared = np.zeros(len(left), dtype=np.int64)
-    active = np.flatnonzero(limit > 0)
+    active = np.flatnonzero(limit)
     width = _FIRST_WIDTH
     while len(active):
-        width = max(1, min(width, len(columns[0]), max(_FIRST_WIDTH, _BLOCK // len(active))))
         so_far = shared[active]
-        differs = _differs(columns, left[active] + so_far, right[active] + so_far, width)
-        first = differs.argmax(axis=1)
-        parted = differs[np.arange(len(active)), first]
-        reached = np.where(parted, so_far + first, so_far + width)
-        shared[active] = reached = np.minimum(reached, limit[active])
-        active = active[~parted & (reached < limit[active])]
-        width *= 4
+        room = limit[active] - so_far
+        width = min(width, int(room.max()), max(_FIRST_WIDTH, _BLOCK // len(active)))
+        agreed = _agreed(columns, left[active] + so_far, right[active] + so_far, width)
+        shared[active] = so_far + np.minimum(agreed, room)
+        active = active[(agreed == width) & (room > width)]
+        width *= _GROWTH
     return shared
 
 
-def _differs(columns: Sequence[IntArray], left: IntArray, right: IntArray, width: int) -> npt.NDArray[np.bool_]:
-    """(P, width): where the two windows differ in any column."""
-    differs: npt.NDArray[np.bool_] = _windows(columns[0], left, width) != _windows(columns[0], right, width)
+def _agreed(columns: Sequence[IntArray], left: IntArray, right: IntArray, width: int) -> IntArray:
+    """(P,) leading symbols in which two windows agree, up to `width`."""
+    differs = np.empty((len(left), width + 1), dtype=np.bool_)
+    differs[:, width] = True  # a wall behind the window
+    inner = differs[:, :width]
+    np.not_equal(_windows(columns[0], left, width), _windows(columns[0], right, width), out=inner)
     for column in columns[1:]:
-        differs |= _windows(column, left, width) != _windows(column, right, width)
-    return differs
+        inner |= _windows(column, left, width) != _windows(column, right, width)
+    agreed: IntArray = differs.argmax(axis=1)
+    return agreed
 
 
 def _windows(column: IntArray, starts: IntArray, width: int) -> npt.NDArray[Any]:
@@ -57,9 +64,9 @@ def _windows(column: IntArray, starts: IntArray, width: int) -> npt.NDArray[Any]
     last = len(column) - width
     step = column.itemsize
     view: npt.NDArray[Any] = np.ndarray((last + 1, width), column.dtype, column, strides=(step, step))
-    late = np.flatnonzero(starts > last)
-    if len(late) == 0:
+    if starts.max() <= last:
         return view[starts]
+    late = np.flatnonzero(starts > last)
     rows = view[np.minimum(starts, last)]
     rows[late] = column[np.minimum(starts[late, None] + np.arange(width), len(column) - 1)]
     return rows

@@ -44,16 +44,20 @@ def by_average(tree: RadixTree, average: npt.NDArray[Any]) -> IntArray:
     return heavy_first[np.argsort(tree.parent[heavy_first], kind="stable")]
 
 
-def families_in(tree: RadixTree, order: IntArray) -> IntArray | None:
-    """(V + n − 1,) children of every node in the order a schedule visits them; None if it is not depth-first.
+def families_in(tree: RadixTree, order: IntArray) -> tuple[IntArray, IntArray] | None:
+    """The children of every node as a schedule meets them, and where each begins; None if it is not depth-first.
 
-    O(M + n log n), M = Σ_u N(u).
+    Both (V + n − 1,): vertices, node after node, each family by its first position in `order`; and that position. A
+    schedule is depth-first when every child begins where its elder sibling ends. O(M + n log n), M = Σ_u N(u).
     """
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))
-    first = tree.least(position)
-    children = np.argsort(tree.parent[1:] * np.int64(len(order)) + first[1:]) + 1
-    return children if np.array_equal(dfs_order(tree, children), order) else None
+    first = tree.least(position)[1:]
+    children = np.argsort(tree.parent[1:] * np.int64(len(order)) + first)
+    begin, children = first[children], children + 1
+    parent = tree.parent[children]
+    together = begin[1:] == (begin + tree.num_requests[children])[:-1]
+    return (children, begin) if np.all(together | (parent[1:] != parent[:-1])) else None
 
 
 def dfs_order(tree: RadixTree, children: IntArray) -> IntArray:

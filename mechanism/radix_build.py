@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mechanism.common_prefix import common_symbols
 from mechanism.errors import MechanismError
 from mechanism.prompts import IntArray, Prompts
-from mechanism.ranges import changes, expand
+from mechanism.ranges import changes, runs
 
 __all__ = ["partition"]
 
@@ -35,17 +35,15 @@ class _Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class _Departure:
-    """Where each prompt leaves its pivot: after `depth` tokens, towards symbol `symbol` of its own.
+class _Departures:
+    """Where each member leaves its pivot: after `depth` tokens, towards symbol number `symbol` of its own.
 
-    `ended`: there is no such symbol, the prompt ends here. `inside`: the pivot's shorter symbol of the same id ends,
-    and the prompt goes on inside its own.
+    Those who leave at one depth share their next token when `toward` is the same number > 0; 0: the prompt ends there.
     """
 
-    depth: IntArray
     symbol: IntArray
-    ended: BoolArray
-    inside: BoolArray
+    depth: IntArray
+    toward: IntArray
 
 
 def partition(prompts: Prompts) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
@@ -97,29 +95,43 @@ class _Measure:
             self.columns.append(self.lengths)
             self.tokens_before = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
 
-    def departures(self, request: IntArray, pivot: IntArray, known: IntArray) -> _Departure:
-        """Where each request leaves its pivot, given that `known` symbols agree."""
-        mine, theirs = self.first[request] + known, self.first[pivot] + known
-        my_rest, their_rest = self.count[request] - known, self.count[pivot] - known
-        limit = np.where(request == pivot, 0, np.minimum(my_rest, their_rest))
+    def departures(self, request: IntArray, group: IntArray, pivot_at: IntArray, known: IntArray) -> _Departures:
+        """Where each member of the groups leaves its group's pivot, given that `known` symbols agree."""
+        pivot, base = request[pivot_at], known[group]
+        mine, rest = self.first[request] + base, self.count[request] - base
+        theirs = (self.first[pivot] + known)[group]
+        limit = np.minimum(rest, (self.count[pivot] - known)[group])
+        limit[pivot_at] = 0
         shared = common_symbols(self.columns, mine, theirs, limit)
-        none = np.zeros(len(request), dtype=np.bool_)
         if self.lengths is None:
-            return _Departure(known + shared, known + shared, shared == my_rest, none)
-        return self._split_symbols(request, mine, theirs, known, shared, shared < limit)
+            return _Departures(base + shared, base + shared, self._ids(mine + shared, shared == rest))
+        return self._inside_symbols(request, mine + shared, theirs + shared, shared < limit)
 
-    def _split_symbols(
-        self, request: IntArray, mine: IntArray, theirs: IntArray, known: IntArray, shared: IntArray, part: BoolArray
-    ) -> _Departure:
-        """The same for symbols with lengths: equal ids of different length share the shorter."""
+    def _inside_symbols(self, request: IntArray, mine: IntArray, theirs: IntArray, part: BoolArray) -> _Departures:
+        """The same for symbols with lengths: equal ids of different length share the shorter.
+
+        `mine` and `theirs` point at the first symbols that differ where `part`, else one of the two has ended.
+        """
         assert self.lengths is not None
-        my_next, their_next = np.where(part, mine + shared, 0), np.where(part, theirs + shared, 0)
-        my_length, their_length = self.lengths[my_next], self.lengths[their_next]
+        first = self.first[request]
+        my_next, their_next = np.where(part, mine, 0), np.where(part, theirs, 0)
+        longer = self.lengths[my_next].astype(np.int64) - self.lengths[their_next]
         same_id = part & (self.symbols[my_next] == self.symbols[their_next])
-        depth = self.tokens_before[mine + shared] - self.tokens_before[self.first[request]]
-        depth += np.where(same_id, np.minimum(my_length, their_length), 0)
-        symbol = known + shared + (same_id & (my_length < their_length))
-        return _Departure(depth, symbol, symbol == self.count[request], same_id & (my_length > their_length))
+        within = np.where(same_id, np.minimum(self.lengths[my_next], self.lengths[their_next]), 0)
+        at = mine + (same_id & (longer < 0))
+        toward = self._ids(at, at - first == self.count[request]) * 2 + (same_id & (longer > 0))
+        return _Departures(at - first, self.tokens_before[mine] - self.tokens_before[first] + within, toward)
+
+    def _ids(self, at: IntArray, ended: BoolArray) -> IntArray:
+        """Ids made ≥ 1 without changing which are equal; 0 where the prompt has ended."""
+        if len(self.symbols) == 0:
+            return np.zeros(len(at), dtype=np.int64)
+        ids = self.symbols[np.minimum(at, len(self.symbols) - 1)]
+        # ranks for ids that may use all 64 bits
+        number = ids.view(np.uint32) if ids.itemsize == 4 else np.unique(ids, return_inverse=True)[1]
+        toward = number + np.int64(1)
+        toward[ended] = 0
+        return toward
 
 
 def _split(
@@ -130,48 +142,61 @@ def _split(
     Within a group the pivot comes first and then those who leave it deepest first, so that a node on the pivot's path
     covers a range that begins with the pivot.
     """
-    position = expand(groups.start, groups.size)
-    group = np.repeat(np.arange(len(groups.start)), groups.size)
-    pivot_at = np.cumsum(groups.size) - groups.size + groups.size // 2
+    offset = np.cumsum(groups.size) - groups.size
+    group = np.repeat(np.arange(len(offset)), groups.size)
+    position = np.arange(len(group)) + (groups.start - offset)[group]
+    pivot_at = offset + (groups.size >> 1)
     request = leaves[position]
-    left = measure.departures(request, request[pivot_at][group], groups.known[group])
-    height = left.depth.max() + 1 - left.depth  # ≥ 1; the pivot gets 0
+    left = measure.departures(request, group, pivot_at, groups.known)
+    deepest = int(left.depth.max())
+    height = deepest + 1 - left.depth
     height[pivot_at] = 0
-    place = ((group * (height.max() + 1) + height) * 2 + left.ended) * 2 + left.inside
-    at = measure.first[request] + left.symbol
-    at[left.ended] = 0
-    toward = np.where(left.ended, 0, measure.symbols[at]) if len(measure.symbols) else at
-
-    order = _argsort_pairs(place, toward)
+    key, bits = _join(group * (deepest + 2) + height, left.toward)
+    order = np.argsort(key)
+    key = key[order]
     leaves[position] = request[order]
-    place, toward = place[order], toward[order]
-    depth, ended, symbol = left.depth[order], left.ended[order], left.symbol[order]
 
-    first = np.flatnonzero(changes(place >> 2))  # runs: a pivot, or those who leave at one node
-    run_group, is_pivot = group[first], height[order][first] == 0
-    node = num_nodes + np.cumsum(~is_pivot) - 1  # of a pivot: the next run's less one, mended below
-    node[is_pivot] += 1
-    after = np.append(first[1:], len(position))
-    is_node = ~is_pivot
-    if depth[first[-1]] == 0:  # only in the first round: they leave at the root, which exists
-        is_node[-1], node[node == node[-1]] = False, 0
-    lowest = np.append(run_group[1:] != run_group[:-1], True)
-    parent = np.where(lowest, groups.parent[run_group], np.append(node[1:], 0))
-    found = np.stack((groups.start[run_group], position[after - 1] + 1, depth[first], parent))[:, is_node]
-    above[position] = member_node = np.repeat(node, after - first)
+    begin, end = runs(changes(key))  # who go on together: one pivot, or those who leave at one node by one token
+    leader, place = order[begin], key[begin] >> bits
+    node_begin, node_end = runs(changes(place))
+    stop = position[end[node_end - 1] - 1] + 1
+    node, found = _hang(groups, group[begin[node_begin]], left.depth[leader[node_begin]], stop, num_nodes)
+    run_node = np.repeat(node, node_end - node_begin)
+    above[position] = np.repeat(run_node, end - begin)
 
-    begin = np.flatnonzero(changes(place, toward))
-    size = np.diff(np.append(begin, len(position)))
-    deeper = (size > 1) & ~ended[begin]
-    begin, size = begin[deeper], size[deeper]
-    known = symbol[begin] + (measure.lengths is None)
-    return found, _Groups(position[begin], size, known, member_node[begin])
+    deeper = ((end - begin > 1) & (left.toward[leader] > 0)).nonzero()[0]
+    known = left.symbol[leader[deeper]] + (measure.lengths is None)
+    begin, end = begin[deeper], end[deeper]
+    return found, _Groups(position[begin], end - begin, known, run_node[deeper])
 
 
-def _argsort_pairs(major: IntArray, minor: IntArray) -> IntArray:
-    """Positions that sort by (major, minor): as one integer where both fit into 63 bits (faster)."""
-    low = int(minor.min())
-    bits = (int(minor.max()) - low).bit_length()
-    if int(major.max()).bit_length() + bits <= 63:
-        return np.argsort((major << bits) | (minor.astype(np.int64) - low))
-    return np.lexsort((minor, major))
+def _hang(
+    groups: _Groups, group: IntArray, depth: IntArray, stop: IntArray, num_nodes: int
+) -> tuple[IntArray, IntArray]:
+    """The node that each run hangs from, and the new nodes as rows start, stop, depth, parent.
+
+    The runs of one group: the pivot, then the nodes on its path from the deepest up.
+    """
+    pivot, last = runs(changes(group))
+    node = np.empty(len(group), dtype=np.int64)
+    is_new = np.ones(len(group), dtype=np.bool_)
+    is_new[pivot] = False
+    if depth[-1] == 0:  # only in the first round: those who leave at once hang from the root, which exists
+        is_new[-1] = False
+    new = is_new.nonzero()[0]
+    node[-1] = 0
+    node[new] = np.arange(num_nodes, num_nodes + len(new))
+    node[pivot] = node[pivot + 1]  # a pivot hangs from the deepest node on its path
+    parent = np.empty(len(group), dtype=np.int64)
+    parent[:-1] = node[1:]
+    parent[last - 1] = groups.parent
+    return node, np.array((groups.start[group[new]], stop[new], depth[new], parent[new]))
+
+
+def _join(major: IntArray, minor: IntArray) -> tuple[IntArray, int]:
+    """One integer that sorts as (major, minor), and how many of its bits are `minor`. Ranks, where it would not fit."""
+    bits = int(minor.max()).bit_length()
+    if int(major.max()).bit_length() + bits > 63:
+        major, minor = (np.unique(part, return_inverse=True)[1] for part in (major, minor))
+        bits = int(minor.max()).bit_length()
+    return (major << bits) | minor, bits

@@ -33,6 +33,7 @@ class RadixTree:
     start, stop : (V,) the range of leaves below each node.
     depth_tokens : (V,) tokens on the path from the root.
     parent : (V + n,) node above each vertex; the root is its own.
+    num_requests : (V + n,) N(u): requests below each vertex, 1 for a leaf.
     first_arrival : (V + n,) smallest request index below each vertex; it breaks ties.
     children : (V + n − 1,) the children of every node, node after node, each family by `first_arrival`.
     indptr : (V + 1,) the children of u are ``children[indptr[u]:indptr[u + 1]]``.
@@ -43,6 +44,7 @@ class RadixTree:
     stop: IntArray
     depth_tokens: IntArray
     parent: IntArray
+    num_requests: IntArray
     first_arrival: IntArray
     children: IntArray
     indptr: IntArray
@@ -57,11 +59,6 @@ class RadixTree:
         """Nodes, the root among them; leaves are not nodes."""
         return len(self.start)
 
-    @property
-    def num_requests(self) -> IntArray:
-        """(V + n,) N(u): requests below each vertex, 1 for a leaf."""
-        return np.concatenate((self.stop - self.start, np.ones(self.num_leaves, dtype=np.int64)))
-
     def totals(self, per_request: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """(V + n,) Σ over the requests below each vertex; F_b(u) when given the bids.
 
@@ -73,8 +70,13 @@ class RadixTree:
         return np.concatenate((below, per_request))
 
     def least(self, per_request: IntArray) -> IntArray:
-        """(V + n,) smallest of a per-request number ≥ 0 below each vertex; O(M + n)."""
+        """(V + n,) smallest of a per-request number below each vertex; O(M + n)."""
         below = reduce_ranges(np.minimum, per_request[self.leaves], self.start, self.stop)
+        return np.concatenate((below, per_request))
+
+    def greatest(self, per_request: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """(V + n,) greatest of a per-request number below each vertex; O(M + n)."""
+        below = reduce_ranges(np.maximum, per_request[self.leaves], self.start, self.stop)
         return np.concatenate((below, per_request))
 
 
@@ -127,4 +129,5 @@ def assemble(leaves: IntArray, start: IntArray, stop: IntArray, depth_tokens: In
     children = np.argsort(parent[1:] * np.int64(n) + first_arrival[1:]) + 1  # no two siblings share a first arrival
     degree = np.bincount(parent[1:], minlength=num_nodes)
     indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(degree)))
-    return RadixTree(leaves, start, stop, depth_tokens, parent, first_arrival, children, indptr)
+    num_requests = np.concatenate((stop - start, np.ones(n, dtype=np.int64)))
+    return RadixTree(leaves, start, stop, depth_tokens, parent, num_requests, first_arrival, children, indptr)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mechanism.prompts import IntArray
 
-__all__ = ["changes", "expand", "suffix_sums_after"]
+__all__ = ["changes", "expand", "runs", "suffix_sums_after"]
 
 
 def expand(starts: IntArray, sizes: IntArray) -> IntArray:
@@ -36,6 +36,18 @@ def changes(*keys: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         for key in keys[1:]:
             begins[1:] |= key[1:] != key[:-1]
     return begins
+
+
+def runs(begins: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Where the marked runs begin and end; the first entry is marked.
+
+    >>> [bounds.tolist() for bounds in runs(np.array([True, False, True]))]
+    [[0, 2], [2, 3]]
+    """
+    begin = begins.nonzero()[0]
+    end = np.empty_like(begin)
+    end[:-1], end[-1:] = begin[1:], len(begins)
+    return begin, end
 
 
 def suffix_sums_after(values: npt.NDArray[Any], ends: IntArray) -> npt.NDArray[Any]:

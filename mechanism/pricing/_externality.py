@@ -1,101 +1,127 @@
-"""The terms of Algorithm 2: what a user's bids cost the others, per family of siblings."""
+"""The terms of Algorithm 2: what a user's bids cost the others, family by family.
+
+Both functions take `payments`, (num_users,) in units of Φ, and add to it in place; `bids`, (n,) in schedule order and
+zero for every user who is the other function's; `users`, (n,) in schedule order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from mechanism.pricing._families import Families, Money
 from mechanism.prompts import IntArray
-from mechanism.ranges import changes, expand, suffix_sums_after
+from mechanism.ranges import changes, expand, runs, suffix_sums_after
 
-__all__ = ["charge_many_requests", "charge_one_request"]
+__all__ = ["Bidders", "charge_many_requests", "charge_one_request"]
 
 _PORTION = 1 << 18  # (request, ancestor) pairs looked at together
 
 
-def charge_one_request(payments: Money, families: Families, bids: Money, users: IntArray) -> None:
-    """Add to `payments`, for users with one positive bid, the Φ others gain when that bid is zero.
+class Bidders:
+    """Positions in the schedule with a positive bid, and which of them are below a slot.
+
+    Attributes
+    ----------
+    at : (B,) the positions.
+    first, size : (S,) those below slot s are ``at[first[s]:first[s] + size[s]]``.
+    """
+
+    def __init__(self, families: Families, positive: npt.NDArray[np.bool_]) -> None:
+        before = np.zeros(len(positive) + 1, dtype=np.int64)
+        np.cumsum(positive, out=before[1:])
+        self.at: IntArray = positive.nonzero()[0]
+        self.first: IntArray = before[families.begin]
+        self.size: IntArray = before[families.begin + families.count] - self.first
+
+
+def charge_one_request(
+    payments: Money, families: Families, all_bidders: Bidders, bids: Money, users: IntArray, greatest: Money
+) -> None:
+    """The terms of users with one positive bid.
 
     At an ancestor's slot s the user leaves G = F − b behind. The younger siblings whose average exceeds G/N overtake
-    it; together they gain N_s·ΣF − G_s·ΣN. Slots that not even the greatest bid below would let down are skipped.
-
-    Parameters
-    ----------
-    payments : (num_users,) in units of Φ, changed in place.
-    bids, users : (n,) in schedule order; bids of all other users are zero.
+    it; together they gain N_s·ΣF − G_s·ΣN. That takes b > F − N·(average of the next sibling): slots where not even the
+    `greatest` (S,) of these bids below is that large are passed over.
     """
-    bidders, first, size = _bidders_below(families, bids)
-    slots = np.flatnonzero((size > 0) & (np.arange(len(size)) + 1 < families.end))
-    for chunk in _portions(slots, size[slots]):
-        slot = np.repeat(chunk, size[chunk])
-        who = bidders[expand(first[chunk], size[chunk])]
-        rest = np.where(families.num_bidders[slot] == 1, 0, families.total[slot] - bids[who])
-        average = rest / _exact(families.count[slot], rest)
-        falls = families.average[slot + 1] > average
-        slot, who, rest, average = slot[falls], who[falls], rest[falls], average[falls]
-        total, count = families.between(slot, families.last_above(slot, average))
-        np.add.at(payments, users[who], _gain(families.count[slot], rest, total, count))
+    bidders = Bidders(families, bids > 0)
+    slots = ((bidders.size > 0) & (np.arange(1, len(greatest) + 1) < families.end)).nonzero()[0]
+    bar = families.total[slots] - _exact(families.count[slots], bids) * families.average[slots + 1]
+    within_reach = greatest[slots] > bar
+    slots, bar = slots[within_reach], bar[within_reach]
+    for portion in _portions(bidders.size[slots]):
+        chunk = slots[portion]
+        size = bidders.size[chunk]
+        pair = np.repeat(np.arange(len(chunk)), size)
+        who = bidders.at[expand(bidders.first[chunk], size)]
+        falls = (bids[who] > bar[portion][pair]).nonzero()[0]
+        slot, who = chunk[pair[falls]], who[falls]
+        count, own = families.count[slot], bids[who]
+        rest = np.where(all_bidders.size[slot] == 1, 0, families.total[slot] - own)
+        last = families.last_above(slot, rest / _exact(count, bids))
+        np.add.at(payments, users[who], _gain(count, rest, *families.between(slot, last)))
 
 
-def charge_many_requests(payments: Money, families: Families, bids: Money, users: IntArray) -> None:
-    """The same for users with several positive bids, whose bids weaken several siblings of a family at once.
+def charge_many_requests(
+    payments: Money, families: Families, all_bidders: Bidders, bids: Money, users: IntArray
+) -> None:
+    """The terms of users with several positive bids, who weaken several siblings of a family at once.
 
-    J is the set of slots of one family that hold bids of one user. Unaffected siblings overtake as above, with J taken
-    out of the sums; inside J the slots are sorted anew by G/N.
+    J is the set of slots of one family that hold bids of one user. Here its members are found: all pairs of a user and
+    a slot, by sorting.
     """
-    bidders, first, size = _bidders_below(families, bids)
-    slots = np.flatnonzero(size > 0)
-    num_slots = len(size)
-    for chunk in _portions(slots, size[slots], families.family[slots]):
-        slot = np.repeat(chunk, size[chunk])
-        who = bidders[expand(first[chunk], size[chunk])]
-        key = users[who] * num_slots + slot
+    bidders = Bidders(families, bids > 0)
+    slots = bidders.size.nonzero()[0]
+    for portion in _portions(bidders.size[slots], families.family[slots]):
+        chunk = slots[portion]
+        size = bidders.size[chunk]
+        who = bidders.at[expand(bidders.first[chunk], size)]
+        key = users[who] * len(bidders.size) + np.repeat(chunk, size)
         order = np.argsort(key)
-        key, begin = key[order], np.flatnonzero(changes(key[order]))
+        begin, end = runs(changes(key[order]))
         own = np.add.reduceat(bids[who[order]], begin)
-        num_own = np.diff(np.append(begin, len(key)))
-        user, slot = key[begin] // num_slots, key[begin] % num_slots
-        only_his = families.num_bidders[slot] == num_own
-        rest = np.where(only_his, 0, np.maximum(families.total[slot] - own, 0))
+        user, slot = np.divmod(key[order[begin]], len(bidders.size))
+        nothing_else = all_bidders.size[slot] == end - begin
+        rest = np.where(nothing_else, 0, np.maximum(families.total[slot] - own, 0))
         _charge_affected(payments, families, user, slot, rest)
 
 
 def _charge_affected(payments: Money, families: Families, user: IntArray, slot: IntArray, rest: Money) -> None:
-    """`user`, `slot`: the members of all J, sorted; `rest`: their G."""
-    num_slots = len(families.vertex)
+    """The terms of every J. `user`, `slot`: their members, sorted; `rest`: G, the bids of others there.
+
+    Unaffected siblings overtake as above, with J taken out of the sums. Inside J the slots are sorted anew by G/N: the
+    gain is Σ_s G_s·(requests of J that stood ahead of s and now do not).
+    """
     count = families.count[slot]
     average = rest / _exact(count, rest)
     last = families.last_above(slot, average)
-    total_passing, num_passing = families.between(slot, last)
+    passing_total, passing = families.between(slot, last)
 
-    at = np.arange(len(slot))
     begins = changes(user, families.family[slot])
-    start = np.flatnonzero(begins)
-    end = np.repeat(np.append(start[1:], len(slot)), np.diff(np.append(start, len(slot))))
-    affected = np.searchsorted(user * num_slots + slot, user * num_slots + last, side="right") - 1
-    total_after = suffix_sums_after(families.total[slot], end)
+    begin, end = runs(begins)
+    own_after = suffix_sums_after(families.total[slot], np.repeat(end, end - begin))
     served = np.cumsum(count)
-    num_passing = num_passing - (served[affected] - served[at])
-    total_passing = total_passing - (total_after[at] - total_after[affected])
-    total_passing = np.where(num_passing == 0, 0, total_passing)
-    np.add.at(payments, user, _gain(count, rest, total_passing, num_passing))
+    pair = user * len(families.vertex)
+    member = np.searchsorted(pair + slot, pair + last, side="right") - 1  # the last of J among those who pass
+    passing = passing - (served[member] - served)
+    passing_total = np.where(passing == 0, 0, passing_total - (own_after - own_after[member]))
+    np.add.at(payments, user, _gain(count, rest, passing_total, passing))
 
     group = np.cumsum(begins) - 1
-    standing = np.searchsorted(np.sort(-average), -average)
-    anew = np.lexsort((standing, group))
-    behind = np.empty(len(slot), dtype=np.int64)
-    behind[anew] = -np.cumsum(count[anew])
-    fewer_ahead = behind + served  # requests of J now behind that stood ahead
-    np.add.at(payments, user[start], np.maximum(np.add.reduceat(rest * _exact(fewer_ahead, rest), start), 0))
+    anew = np.argsort(-average, kind="stable")
+    anew = anew[np.argsort(group[anew], kind="stable")]
+    served_anew = np.empty(len(slot), dtype=np.int64)
+    served_anew[anew] = np.cumsum(count[anew])
+    overtaking = np.add.reduceat(rest * _exact(served - served_anew, rest), begin)
+    np.add.at(payments, user[begin], np.maximum(overtaking, 0))
 
 
-def _gain(count: IntArray, rest: Money, total: Money, num_passing: IntArray) -> Money:
+def _gain(count: IntArray, rest: Money, total: Money, passing: IntArray) -> Money:
     """N_s·ΣF − G_s·ΣN, which rounding must not make negative."""
-    gain = _exact(count, rest) * total - rest * _exact(num_passing, rest)
-    positive: Money = np.maximum(gain, 0)
-    return positive
+    gain: Money = np.maximum(_exact(count, rest) * total - rest * _exact(passing, rest), 0)
+    return gain
 
 
 def _exact(counts: IntArray, like: Money) -> Money:
@@ -103,20 +129,13 @@ def _exact(counts: IntArray, like: Money) -> Money:
     return counts.astype(object) if like.dtype == object else counts
 
 
-def _bidders_below(families: Families, bids: Money) -> tuple[IntArray, IntArray, IntArray]:
-    """Positions with a positive bid, and for each slot the range [first, first + size) of those below it."""
-    positive = bids > 0
-    before: IntArray = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(positive, dtype=np.int64)))
-    first: IntArray = before[families.begin]
-    return np.flatnonzero(positive), first, before[families.begin + families.count] - first
-
-
-def _portions(slots: IntArray, size: IntArray, family: IntArray | None = None) -> Iterator[IntArray]:
-    """Runs of slots with about `_PORTION` requests below them, families unbroken where given."""
+def _portions(size: IntArray, family: IntArray | None = None) -> Iterator[slice]:
+    """Cut slots into runs with about `_PORTION` requests below them; families stay whole where given."""
+    if len(size) == 0:
+        return
     portion = np.cumsum(size) // _PORTION
-    if family is not None:
-        begins = np.flatnonzero(changes(family))
-        portion = np.repeat(portion[begins], np.diff(np.append(begins, len(family))))
-    cuts = np.flatnonzero(changes(portion))[1:]
-    if len(slots):
-        yield from np.split(slots, cuts)
+    if portion[-1] and family is not None:
+        begin, end = runs(changes(family))
+        portion = np.repeat(portion[begin], end - begin)
+    for begins, ends in zip(*runs(changes(portion)), strict=True):
+        yield slice(begins, ends)

@@ -14,7 +14,7 @@ from mechanism.model import Auction
 from mechanism.prompts import IntArray
 from mechanism.ranges import suffix_sums_after
 
-__all__ = ["Families"]
+__all__ = ["Families", "Money"]
 
 Money = npt.NDArray[Any]  # float64, or object holding Fractions
 
@@ -34,9 +34,7 @@ class Families:
     count : (S,) N, requests below.
     total : (S,) F, bids below.
     average : (S,) F/N.
-    num_bidders : (S,) requests below with a positive bid.
-    total_after : (S,) Σ F over the younger siblings.
-    descending, code : all averages negated and sorted; (family, number of greater averages) as one integer.
+    total_after : (S,) Σ F over the younger siblings, those served later.
     """
 
     vertex: IntArray
@@ -46,10 +44,7 @@ class Families:
     count: IntArray
     total: Money
     average: Money
-    num_bidders: IntArray
     total_after: Money
-    descending: Money
-    code: IntArray
 
     @classmethod
     def of(cls, auction: Auction, order: IntArray) -> Families:
@@ -60,43 +55,31 @@ class Families:
         MechanismError
             `order` is not a depth-first schedule of the tree, or not one of greatest declared welfare.
         """
-        tree, bids = auction.tree, auction.bids
-        vertex = families_in(tree, order)
-        if vertex is None:
+        tree = auction.tree
+        found = families_in(tree, order)
+        if found is None:
             raise MechanismError("VCG: the order is no depth-first schedule of the auction's tree")
-        totals = weight_totals(tree, bids)
+        vertex, begin = found
+        totals = weight_totals(tree, auction.bids)
         average = averages(tree, totals)[vertex]
         total = (totals if totals.dtype == object else totals.astype(np.float64))[vertex]
         family = tree.parent[vertex]
         _check_descending(average, family)
-        position = np.empty(len(order), dtype=np.int64)
-        position[order] = np.arange(len(order))
-        end = np.repeat(tree.indptr[1:], np.diff(tree.indptr))
-        descending = np.sort(-average)
-        rank = np.searchsorted(descending, -average)
-        code = np.maximum.accumulate(family * (len(vertex) + 1) + rank)
-        return cls(
-            vertex=vertex,
-            family=family,
-            end=end,
-            begin=tree.least(position)[vertex],
-            count=tree.num_requests[vertex],
-            total=total,
-            average=average,
-            num_bidders=tree.totals((bids > 0).astype(np.int64))[vertex],
-            total_after=suffix_sums_after(total, end),
-            descending=descending,
-            code=code,
-        )
+        end = tree.indptr[1:][family]
+        count = tree.num_requests[vertex]
+        return cls(vertex, family, end, begin, count, total, average, suffix_sums_after(total, end))
 
     def last_above(self, slot: IntArray, average: Money) -> IntArray:
         """The last slot at or behind `slot` in its family whose average is strictly above `average`; `slot` if none.
 
-        Averages fall along a family, so this is a binary search; on ranks, to search all families at once.
+        Averages fall along a family: binary search, all queries at once.
         """
-        exceeding = np.searchsorted(self.descending, -average)
-        behind = np.searchsorted(self.code, self.family[slot] * (len(self.vertex) + 1) + exceeding)
-        return np.maximum(behind - 1, slot)
+        low, high = slot, self.end[slot] - 1
+        while np.any(low < high):
+            middle = (low + high + 1) >> 1
+            above = self.average[middle] > average
+            low, high = np.where(above, middle, low), np.where(above, high, middle - 1)
+        return low
 
     def between(self, slot: IntArray, last: IntArray) -> tuple[Money, IntArray]:
         """Σ F and Σ N over the slots behind `slot` up to `last`, both in one family."""
@@ -107,7 +90,7 @@ class Families:
 
 def _check_descending(average: Money, family: IntArray) -> None:
     rises = (average[1:] > average[:-1]) & (family[1:] == family[:-1])
-    if average.dtype != object:
+    if average.dtype != object and rises.any():
         rises &= average[1:] > average[:-1] * (1 + _SLACK)
     if rises.any():
         raise MechanismError(

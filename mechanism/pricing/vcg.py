@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanism.model import Auction, SchedulingRule
-from mechanism.pricing._externality import charge_many_requests, charge_one_request
+from mechanism.pricing._externality import Bidders, charge_many_requests, charge_one_request
 from mechanism.pricing._families import Families
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.welfare import requests_after
@@ -49,10 +49,14 @@ class Vcg:
         if n <= 1:
             return payments
         families = Families.of(auction, order)
-        bids, users = auction.bids[order], auction.users[order]
+        bids, users = auction.bids, auction.users
+        bidders = Bidders(families, bids[order] > 0)
         num_bids = np.bincount(users[bids > 0], minlength=auction.num_users)
-        charge_one_request(payments, families, np.where(num_bids[users] == 1, bids, 0), users)
-        charge_many_requests(payments, families, np.where(num_bids[users] > 1, bids, 0), users)
+        single = np.where(num_bids[users] == 1, bids, 0)
+        greatest = auction.tree.greatest(single)[families.vertex]
+        charge_one_request(payments, families, bidders, single[order], users[order], greatest)
+        if num_bids.max() > 1:
+            charge_many_requests(payments, families, bidders, (bids - single)[order], users[order])
         most = np.zeros_like(payments)
         np.add.at(most, auction.users, auction.bids * requests_after(order))
         return np.minimum(payments, most) / (n - 1)
