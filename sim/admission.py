@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
+from sim.engine_config import EngineConfig
 from sim.engine_rules import CLIPPED_NEW_TOKENS, EngineRules
-from sim.kv_cache import RadixCache
-from sim.kv_pool import KvPool
+from sim.kv_memory import KvMemory, pages
 from sim.running import RunningBatch
 from sim.sequences import Sequence
 
@@ -36,14 +37,12 @@ class Admission:
     """
 
     __slots__ = (
-        "_cache",
         "_chunk",
         "_exact",
         "_extend",
         "_input",
+        "_memory",
         "_offset",
-        "_page",
-        "_pool",
         "_ratio",
         "_reserves",
         "_rules",
@@ -53,29 +52,35 @@ class Admission:
     )
 
     def __init__(
-        self,
-        rules: EngineRules,
-        pool: KvPool,
-        cache: RadixCache,
-        running: RunningBatch,
-        *,
-        ratio: float,
-        page_tokens: int,
-        max_prefill_tokens: int,
-        chunk_tokens: int | None,
+        self, config: EngineConfig, rules: EngineRules, memory: KvMemory, running: RunningBatch, ratio: float
     ) -> None:
-        self._rules, self._pool, self._cache, self._running = rules, pool, cache, running
+        self._rules, self._memory, self._running = rules, memory, running
         self._ratio = 1.0 if rules.reserves_whole_output else ratio
-        self._page, self._input, self._chunk = page_tokens, max_prefill_tokens, chunk_tokens
+        self._input, self._chunk = config.max_prefill_tokens, config.chunked_prefill_tokens
         self._offset, self._exact = running.reserved(self._ratio), self._ratio == 1.0
         self._extend = 0
         self._reserves: list[int] = []
         self.admitted: list[Sequence] = []
         self.chunked: Sequence | None = None
 
+    def fill(self, queue: Iterable[Sequence], slots: int | None) -> bool:
+        """Consider the requests of `queue` in order, at most `slots` of them; whether admission is closed after."""
+        for each in queue:
+            if self._rules.stops_when_spent and self.state() is Verdict.STOP:
+                return False
+            if slots is not None and len(self.admitted) >= slots:
+                return True
+            self._memory.match(each)
+            verdict = self.consider(each)
+            if verdict is Verdict.NO_TOKEN:
+                return self._rules.refusal_closes_idle or bool(self.admitted or self._running.members)
+            if verdict is Verdict.STOP:
+                return False
+        return False
+
     def state(self) -> Verdict:
         """Whether anything is left to admit with."""
-        if self._below_memory(0) or self._pool.obtainable <= self._extend:
+        if self._below_memory(0) or self._memory.obtainable <= self._extend:
             return Verdict.NO_TOKEN
         if self._input <= 0 or (self._chunk is not None and self._chunk <= 0):
             return Verdict.STOP
@@ -84,7 +89,7 @@ class Admission:
     def go_on(self, sequence: Sequence) -> bool:
         """Take the chunked request's next piece; whether it is still not its last."""
         assert self._chunk is not None
-        room = min(self._chunk, int(self._pool.obtainable - self._exact_offset()))
+        room = min(self._chunk, int(self._memory.obtainable - self._exact_offset()))
         if room <= 0:
             room = self._chunk  # it must go on to ever release what it holds
         left = sequence.prompt + sequence.outputs - sequence.resident
@@ -97,19 +102,19 @@ class Admission:
     def consider(self, sequence: Sequence) -> Verdict:
         """Admit the matched `sequence`, whole or cut, or say why not. Locks its prefix when admitted."""
         extend = sequence.prompt + sequence.outputs - sequence.prefix
-        paged = -(-extend // self._page) * self._page
+        paged = pages(extend, self._memory.page)
         need = extend + min(max(sequence.max_new - sequence.outputs, 0), CLIPPED_NEW_TOKENS)
         if self._rules.page_per_request:
-            need += self._page
+            need += self._memory.page
         if self._rules.refuses_before_lock:
             if self._below_memory(need):
                 return Verdict.NO_TOKEN
             if self._refused_by_input(paged):
                 return Verdict.STOP
-        self._cache.lock(sequence.node)
+        self._memory.cache.lock(sequence.node)
         verdict = self._fit(sequence, extend, paged, need)
         if verdict is not None:
-            self._cache.unlock(sequence.node)
+            self._memory.cache.unlock(sequence.node)
             return verdict
         sequence.locked, sequence.protected = sequence.node, sequence.prefix
         return self.state()
@@ -124,7 +129,7 @@ class Admission:
             sequence.extend_end = sequence.prefix + extend
             self._take(sequence, extend, whole=True)
             return None
-        cut = self._chunk - self._chunk % self._page
+        cut = self._chunk - self._chunk % self._memory.page
         if cut <= 0:
             return Verdict.STOP
         sequence.extend_end = sequence.prefix + cut
@@ -137,8 +142,8 @@ class Admission:
         return counts and bool(self.admitted) and paged >= self._input
 
     def _take(self, sequence: Sequence, extend: int, *, whole: bool) -> None:
-        paged = -(-extend // self._page) * self._page
-        immediate = paged + self._page if self._rules.page_per_request else paged
+        paged = pages(extend, self._memory.page)
+        immediate = paged + self._memory.page if self._rules.page_per_request else paged
         reserve = immediate + (min(sequence.max_new, CLIPPED_NEW_TOKENS) if whole else 0)
         self.admitted.append(sequence)
         self._offset += reserve
@@ -150,9 +155,9 @@ class Admission:
 
     def _below_memory(self, need: int) -> bool:
         """Whether remaining memory is at most `need`."""
-        remaining = self._pool.obtainable - self._offset
+        remaining = self._memory.obtainable - self._offset
         if not self._exact and abs(remaining - need) < NEAR:
-            remaining = self._pool.obtainable - self._exact_offset()
+            remaining = self._memory.obtainable - self._exact_offset()
         return remaining <= need
 
     def _exact_offset(self) -> float:

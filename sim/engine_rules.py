@@ -62,6 +62,17 @@ class EngineRules:
     output_cap: Literal["context", "memory"]
     caps_sort_key: bool
 
+    def max_new_tokens(self, prompt: int, output: int, kv_tokens: int | None, page: int, context: int | None) -> int:
+        """Output tokens a request of `prompt` tokens gets when it asks for `output`; at least 1."""
+        caps = [output]
+        if context is not None:
+            caps.append(context - prompt - 2)
+        if kv_tokens is not None:
+            caps.append(kv_tokens - prompt - 2)
+            if self.output_cap == "memory":
+                caps.append(kv_tokens - -(-prompt // page) * page - page - 1)
+        return max(1, min(caps))
+
 
 RULES: dict[str, EngineRules] = {
     "0.5.9": EngineRules(

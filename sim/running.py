@@ -70,9 +70,27 @@ class RunningBatch:
         """KV slots of a sequence, running or not."""
         return sequence.resident + (self.scheduled if sequence.running else 0)
 
-    def slots_needed(self, ahead: int = 0) -> int:
-        """Slots the decode pass `ahead` of the next one takes: a page for every member whose pages are full."""
-        return self._by_phase[-(self.scheduled + ahead) % self._page] * self._page
+    def slots_needed(self, passes: int = 1) -> int:
+        """Slots the next `passes` decode passes take: a page for every member whenever its pages are full."""
+        page = self._page
+        cycles, rest = divmod(passes, page)
+        pages = cycles * self._live
+        for ahead in range(rest):
+            pages += self._by_phase[-(self.scheduled + ahead) % page]
+        return pages * page
+
+    def passes_within(self, free: int, passes: int) -> int:
+        """How many of the next `passes` decode passes find a whole page free for every member."""
+        page, room = self._page, self._live * self._page
+        if page == 1:
+            return min(passes, free // room)
+        # as many whole cycles (a page a member, whatever the phases) as surely fit, then one by one
+        done = min(passes // page, max(0, free // room - 1)) * page
+        free -= done * self._live
+        while done < passes and free >= room:
+            free -= self._by_phase[-(self.scheduled + done) % page] * page
+            done += 1
+        return done
 
     def reserved(self, ratio: float) -> float:
         """Σ over members of min(max_new − outputs, 4096)·ratio, up to rounding; O(1) unless outputs are very long."""
@@ -158,20 +176,22 @@ class RunningBatch:
             self.leave(each)
         self._keep([each for each in self.members if each.running or each.finished])
 
-    def retract(self, kept: list[Sequence], retracted: list[Sequence]) -> None:
-        """Take `retracted` (already released) out; the batch goes on in the order of `kept`."""
-        for each in retracted:
-            end = self.processed + each.max_new - self.outputs(each)
-            waiting_for_end = self._ending.get(end)
-            if waiting_for_end and each in waiting_for_end:
-                waiting_for_end.remove(each)
-                if not waiting_for_end:
-                    del self._ending[end]
-            self.leave(each)
-        for each in kept:
+    def withdraw(self, sequence: Sequence) -> None:
+        """`sequence` is sent back to the queue; it stays in `members` until they are put in order."""
+        end = self.processed + sequence.max_new - self.outputs(sequence)
+        ending = self._ending.get(end, [])
+        if sequence in ending:
+            ending.remove(sequence)
+            if not ending:
+                del self._ending[end]
+        self.leave(sequence)
+
+    def reorder(self, members: list[Sequence]) -> None:
+        """The batch goes on with `members`, in this order."""
+        for each in members:
             each.rank = self._joined
             self._joined += 1
-        self._keep(kept)
+        self._keep(members)
 
     def _keep(self, members: list[Sequence]) -> None:
         self.members, self._indices = members, None

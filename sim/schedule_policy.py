@@ -10,14 +10,18 @@ from collections import deque
 from itertools import islice
 from typing import Protocol
 
+from sim.engine_config import EngineConfig
 from sim.engine_rules import EngineRules
 from sim.errors import ScenarioError, did_you_mean
 from sim.kv_cache import Node, RadixCache
+from sim.kv_memory import KvMemory
+from sim.requests import RequestTable
 from sim.sequences import Sequence
-from sim.token_text import Text
+from sim.token_text import Text, text_of
 
 __all__ = ["SCHEDULE_POLICIES", "WaitingOrder", "waiting_order"]
 
+SCHEDULE_POLICIES = ("fcfs", "lof", "lpm", "dfs-weight")
 #: Above this many waiting requests lpm leaves the order alone, and no more than this many are refreshed.
 MATCH_MAX = 128
 #: Waiting prefixes are refreshed on every 32nd admission attempt.
@@ -33,35 +37,28 @@ class WaitingOrder(Protocol):
         """Sort `waiting` in place; may refresh and split the cache."""
 
 
-def waiting_order(
-    policy: str, cache: RadixCache, text: Text, rules: EngineRules, *, lru: bool, page_tokens: int
-) -> WaitingOrder:
-    """The order called `policy`; ScenarioError for one SGLang does not have.
-
-    `text` compares waiting requests with each other, token by token whatever the page size; `lru` says whether
-    the cache evicts by recency, without which refreshing prefixes is left out.
-    """
+def waiting_order(config: EngineConfig, rules: EngineRules, memory: KvMemory, requests: RequestTable) -> WaitingOrder:
+    """The configured order; ScenarioError for one SGLang does not have."""
+    policy = config.schedule_policy
     if policy not in SCHEDULE_POLICIES:
         found, known = f'"{policy}"', f"one of {', '.join(SCHEDULE_POLICIES)}"
         raise ScenarioError("backend.schedule_policy", found, known, did_you_mean(policy, SCHEDULE_POLICIES))
-    refresh = _Refresh(cache, page_tokens) if rules.waiting_prefix_refresh and lru else None
+    recency = config.eviction == "lru" and config.kv_tokens is not None  # else refreshing would change nothing
+    refresh = _Refresh(memory) if rules.waiting_prefix_refresh and recency else None
     if policy == "fcfs":
         return _Fcfs(refresh)
     if policy == "lof":
         return _LongestOutput(refresh)
     if policy == "lpm":
-        return _LongestPrefix(cache, text, rules, page_tokens, refresh)
-    return _DfsWeight(cache, page_tokens)
-
-
-SCHEDULE_POLICIES = ("fcfs", "lof", "lpm", "dfs-weight")
+        return _LongestPrefix(memory, text_of(requests), rules, refresh)
+    return _DfsWeight(memory)
 
 
 class _Refresh:
     """Keeps the prefixes of waiting requests recent: a counter over the server's life, and what it triggers."""
 
-    def __init__(self, cache: RadixCache, page_tokens: int) -> None:
-        self._cache, self._page, self._calls = cache, page_tokens, 0
+    def __init__(self, memory: KvMemory) -> None:
+        self._memory, self._calls = memory, 0
 
     def __call__(self, waiting: deque[Sequence]) -> None:
         if not waiting:
@@ -70,13 +67,7 @@ class _Refresh:
         self._calls += 1
         if due:
             for each in reversed(list(islice(waiting, MATCH_MAX))):
-                match_whole(self._cache, each, self._page)
-
-
-def match_whole(cache: RadixCache, sequence: Sequence, page_tokens: int) -> None:
-    """Match all of a waiting request's tokens, not only those it may reuse."""
-    length = sequence.prompt + sequence.outputs
-    sequence.node = cache.touch(sequence.index, length - length % page_tokens, sequence.node)
+                self._memory.match_whole(each)
 
 
 class _Fcfs:
@@ -93,11 +84,14 @@ class _LongestOutput:
 
     def __init__(self, refresh: _Refresh | None) -> None:
         self._refresh = refresh
+        self._last: Sequence | None = None
 
     def arrange(self, waiting: deque[Sequence]) -> None:
-        ordered = sorted(waiting, key=lambda each: -each.max_new)
-        waiting.clear()
-        waiting.extend(ordered)
+        if waiting and waiting[-1] is not self._last:  # else nobody came since, and who left left from the front
+            ordered = sorted(waiting, key=lambda each: -each.max_new)
+            waiting.clear()
+            waiting.extend(ordered)
+            self._last = waiting[-1]
         if self._refresh is not None:
             self._refresh(waiting)
 
@@ -105,8 +99,8 @@ class _LongestOutput:
 class _LongestPrefix:
     """Most cached tokens first, stable; of several that share an uncached prefix only the first is urgent."""
 
-    def __init__(self, cache: RadixCache, text: Text, rules: EngineRules, page: int, refresh: _Refresh | None) -> None:
-        self._cache, self._text, self._rules, self._page, self._refresh = cache, text, rules, page, refresh
+    def __init__(self, memory: KvMemory, text: Text, rules: EngineRules, refresh: _Refresh | None) -> None:
+        self._memory, self._text, self._rules, self._refresh = memory, text, rules, refresh
 
     def arrange(self, waiting: deque[Sequence]) -> None:
         if len(waiting) > MATCH_MAX:
@@ -116,7 +110,7 @@ class _LongestPrefix:
         urgent, later = [], []
         queued = RadixCache(self._text, self._rules, eviction=None)
         for each in waiting:
-            match_whole(self._cache, each, self._page)
+            self._memory.match_whole(each)
             length, matched = each.prompt + each.outputs, each.node.end
             if matched <= IN_BATCH_TOKENS:
                 if queued.match_tokens(each.index, length) >= IN_BATCH_TOKENS:
@@ -133,12 +127,12 @@ class _LongestPrefix:
 class _DfsWeight:
     """Depth first through the cache, subtrees with more waiting requests first, deeper matches before shallower."""
 
-    def __init__(self, cache: RadixCache, page_tokens: int) -> None:
-        self._cache, self._page = cache, page_tokens
+    def __init__(self, memory: KvMemory) -> None:
+        self._memory = memory
 
     def arrange(self, waiting: deque[Sequence]) -> None:
         for each in waiting:
-            match_whole(self._cache, each, self._page)
+            self._memory.match_whole(each)
         at: dict[Node, list[Sequence]] = {}
         for each in waiting:
             at.setdefault(each.node, []).append(each)
@@ -146,11 +140,11 @@ class _DfsWeight:
         for node, requests in at.items():
             while True:
                 weight[node] = weight.get(node, 0) + len(requests)
-                if node is self._cache.root:
+                if node is self._memory.cache.root:
                     break
                 node = node.parent
         waiting.clear()
-        stack = [(self._cache.root, False)] if weight else []
+        stack = [(self._memory.cache.root, False)] if weight else []
         while stack:
             node, visited = stack.pop()
             if visited:

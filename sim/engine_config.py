@@ -1,0 +1,39 @@
+"""The settings of a server that change what its engine decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["EngineConfig"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineConfig:
+    """Names and defaults as in a scenario's `backend:` block.
+
+    Attributes
+    ----------
+    engine : whose rules, a key of `sim.engine_rules.RULES`.
+    overlap : results are processed one pass late, as the server does by default.
+    kv_tokens : capacity of the KV cache; None = unbounded.
+    page_tokens : allocation unit of the KV cache.
+    eviction : lru, fifo, mru, filo, lfu or priority.
+    chunked_prefill_tokens : longest prefill of one pass; None = no chunking.
+    max_prefill_tokens : input tokens admitted into one pass.
+    max_running_requests : None = no limit.
+    schedule_conservativeness : scales new_token_ratio.
+    schedule_policy : fcfs, lof, lpm or dfs-weight.
+    context_tokens : longest prompt + output of the model; None = no limit.
+    """
+
+    engine: str = "0.5.23"
+    overlap: bool = True
+    kv_tokens: int | None = None
+    page_tokens: int = 1
+    eviction: str = "lru"
+    chunked_prefill_tokens: int | None = 8192
+    max_prefill_tokens: int = 16384
+    max_running_requests: int | None = None
+    schedule_conservativeness: float = 1.0
+    schedule_policy: str = "fcfs"
+    context_tokens: int | None = None
