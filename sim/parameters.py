@@ -113,16 +113,18 @@ def _problem(
 ) -> ScenarioError:
     """The most telling of pydantic's complaints, in our words."""
     problems = error.errors(include_url=False, include_context=True)
-    first = problems[0]["loc"][0]
+    # a misspelt key explains the one that is missing
+    first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])["loc"][0]
     # of the branches of a union, the one that got furthest knows best; a mere wrong type knows least
     rivals = [p for p in problems if p["loc"][0] == first]
-    best = max(rivals, key=lambda p: (len(p["loc"]), not p["type"].endswith("_type")))
+    best = max(rivals, key=lambda p: (p["type"] == "extra_forbidden", len(p["loc"]), not p["type"].endswith("_type")))
     keys, holder = _keys(best["loc"], data)
     where = source.where((*path, *keys))
     if best["type"] == "extra_forbidden":
-        known = model.model_fields if len(keys) == 1 else {}
-        hint = did_you_mean(str(keys[-1]), known) if known else ""
+        hint = did_you_mean(str(keys[-1]), _known(model, nested=len(keys) > 1))
         return ScenarioError(where, f'the unknown key "{keys[-1]}"', "a known key", hint)
+    if best["type"] == "missing" and isinstance(best["loc"][-1], int):
+        return ScenarioError(where, _short(holder), f"{best['loc'][-1] + 1} entries or more")
     if best["type"] == "missing":
         return ScenarioError(where, "nothing", f'the key "{keys[-1]}"')
     if best["type"] in {"union_tag_invalid", "union_tag_not_found"}:
@@ -131,6 +133,13 @@ def _problem(
         return ScenarioError(where, _short(holder), expected)
     same_key = [p["msg"] for p in rivals if _keys(p["loc"], data)[0] == keys]
     return ScenarioError(where, _short(best["input"]), _expected(same_key))
+
+
+def _known(model: type[BaseModel], *, nested: bool) -> set[str]:
+    """The keys of a block, or of the blocks inside it."""
+    schema = model.model_json_schema()
+    blocks = schema.get("$defs", {}).values() if nested else [schema]
+    return {key for block in blocks for key in block.get("properties", {})}
 
 
 def _keys(loc: Sequence[int | str], data: Any) -> tuple[KeyPath, Any]:

@@ -204,10 +204,12 @@ def _from_kinds(source: Source, key: str, recorded: frozenset[str]) -> Any:
 
 
 def _mapping(source: Source, key: str) -> dict[str, Any]:
-    block = source.data.get(key)
-    if block is not None and not isinstance(block, dict):
+    block = source.data.get(key, {})
+    if block is None and key == "slo":
+        return {}
+    if not isinstance(block, dict):
         raise ScenarioError(source.where((key,)), json.dumps(block), "a block of keys")
-    return block or {}
+    return block
 
 
 def _override(source: Source, override: str) -> None:
@@ -227,8 +229,7 @@ def _resolve_paths(source: Source) -> None:
         text = inner.get(key)
         if not isinstance(text, str) or not (key == "path" or text.endswith(".json")):
             continue
-        typed = source.origin((block, key)).startswith("--")
-        base = Path.cwd() if typed else Path(source.file).resolve().parent
+        base = Path.cwd() if source.typed((block, key)) else Path(source.file).resolve().parent
         path = (base / Path(text).expanduser()).resolve()
         if not path.is_file():
             raise ScenarioError(source.where((block, key)), f'"{text}"', f"a file; there is none at {path}")

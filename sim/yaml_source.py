@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, StringMark, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sim.errors import ScenarioError, did_you_mean
@@ -39,38 +39,48 @@ class Source:
     data: dict[str, Any]
     origins: dict[KeyPath, str]
 
-    def origin(self, path: KeyPath) -> str:
-        """Where the value at `path`, or the nearest block around it, was written."""
-        known = (self.origins[path[:n]] for n in range(len(path), -1, -1) if path[:n] in self.origins)
-        return next(known, self.file)
-
     def where(self, path: KeyPath) -> str:
-        """`path` as an error's address: ``"file:line: a.b"``, ``"--set a.b"`` or ``"--set a: a.b"``."""
-        origin, key = self.origin(path), ".".join(map(str, path))
-        return origin if not key or origin == f"--set {key}" else f"{origin}: {key}"
+        """`path` as an error's address: ``"file:line: a.b"``, ``"--set a.b"`` or ``"--set a: a.b"``.
+
+        A key that is not there has the line of the block around it.
+        """
+        known = next((path[:n] for n in range(len(path), -1, -1) if path[:n] in self.origins), None)
+        origin = self.file if known is None else self.origins[known]
+        if not path or (known == path and origin.startswith("--")):
+            return origin
+        return f"{origin}: {'.'.join(map(str, path))}"
+
+    def typed(self, path: KeyPath) -> bool:
+        """Whether the value at `path` came from an option, not from the file."""
+        return any(self.origins.get(path[:n], "").startswith("--") for n in range(1, len(path) + 1))
 
     def put(self, path: KeyPath, value: Any, origin: str) -> None:
-        """Set the value at `path`, making the blocks on the way; a bare name on the way becomes a block."""
+        """Set the value at `path`, making the blocks on the way; a bare name on the way becomes a block.
+
+        An entry of a list is meant by its number, its label or its name.
+        """
         here: Any = self.data
-        for depth, key in enumerate(path[:-1]):
-            here = self._enter(here, key, path[: depth + 1], origin)
-        last = self._index(here, path[-1], origin)
-        here[last] = value
-        exact = (*path[:-1], last)
-        for known in [known for known in self.origins if known[: len(path)] == exact]:
+        exact: KeyPath = ()
+        for key in path[:-1]:
+            exact = (*exact, self._index(here, key, origin))
+            here = self._enter(here, exact, origin)
+        exact = (*exact, self._index(here, path[-1], origin))
+        here[exact[-1]] = value
+        for known in [known for known in self.origins if known[: len(exact)] == exact]:
             del self.origins[known]
         self.origins[exact] = origin
 
-    def _enter(self, here: Any, key: str | int, path: KeyPath, origin: str) -> Any:
-        """The container under `key`, created or widened from a bare name where needed."""
-        key = self._index(here, key, origin)
+    @staticmethod
+    def _enter(here: Any, path: KeyPath, origin: str) -> Any:
+        """The container at `path`, whose last key is in `here`; created, or widened from a bare name."""
+        key = path[-1]
         inner = here.get(key) if isinstance(here, dict) else here[key]
         if isinstance(inner, dict | list):
             return inner
         if inner is not None and not isinstance(inner, str):
             raise ScenarioError(origin, f"{inner!r} at {'.'.join(map(str, path))}", "a block to set a key in")
-        kind = "kind" if path[0] in {"workload", "users", "values", "arrivals"} else "use"
-        here[key] = {} if inner is None else {kind: inner}
+        tag = "kind" if path[0] in {"workload", "users", "values", "arrivals"} else "use"
+        here[key] = {} if inner is None else {tag: inner}
         return here[key]
 
     @staticmethod
@@ -118,26 +128,26 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
     try:
         root = YAML(typ="safe", pure=True).compose(io.StringIO(text))
     except MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark is not None else ""
-        raise ScenarioError(f"{file}{line}", str(error.problem), "YAML") from error
+        where = file if error.problem_mark is None else _at(file, error.problem_mark)
+        raise ScenarioError(where, f"broken YAML ({error.problem})", "a YAML document") from error
     except YAMLError as error:
-        raise ScenarioError(file, str(error).splitlines()[0], "YAML") from error
+        raise ScenarioError(file, f"broken YAML ({str(error).splitlines()[0]})", "a YAML document") from error
     return (None if root is None else _plain(root, (), file, origins, ())), origins
 
 
 def _plain(node: Node, path: KeyPath, file: str, origins: dict[KeyPath, str], parents: tuple[Node, ...]) -> Any:
     """A node's value; every key's line is noted in `origins`. Mapping keys are their text."""
-    line = node.start_mark.line + 1
-    origins.setdefault(path, f"{file}:{line}")
+    where = _at(file, node.start_mark)
+    origins.setdefault(path, where)
     if any(node is parent for parent in parents):
-        raise ScenarioError(f"{file}:{line}", "an alias to a block around it", "a finite document")
+        raise ScenarioError(where, "an alias to a block around it", "a finite document")
     inside = (*parents, node)
     if isinstance(node, SequenceNode):
         return [_plain(item, (*path, i), file, origins, inside) for i, item in enumerate(node.value)]
     if isinstance(node, MappingNode):
         return _mapping(node, path, file, origins, inside)
     assert isinstance(node, ScalarNode)
-    return _scalar(node, f"{file}:{line}")
+    return _scalar(node, where)
 
 
 def _mapping(
@@ -146,15 +156,15 @@ def _mapping(
     seen: dict[str, int] = {}
     out: dict[str, Any] = {}
     for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
+        where, line = _at(file, key_node.start_mark), key_node.start_mark.line + 1
         if not isinstance(key_node, ScalarNode):
-            raise ScenarioError(f"{file}:{line}", "a list or a block as a key", "a word")
+            raise ScenarioError(where, "a list or a block as a key", "a word")
         key = str(key_node.value)
         if key in seen:
-            where = f"{file}:{line}: {'.'.join(map(str, (*path, key)))}"
+            where = f"{where}: {'.'.join(map(str, (*path, key)))}"
             raise ScenarioError(where, f"the key on lines {seen[key]} and {line}", "each key once")
         seen[key] = line
-        origins[(*path, key)] = f"{file}:{line}"
+        origins[(*path, key)] = where
         out[key] = _plain(value_node, (*path, key), file, origins, inside)
     return out
 
@@ -173,6 +183,11 @@ def _scalar(node: ScalarNode, where: str) -> Any:
     if tag in {"str", "timestamp", "value", "merge"}:
         return text
     raise ScenarioError(where, f"the tag {node.tag}", "plain YAML: words, numbers, lists and blocks")
+
+
+def _at(file: str, mark: StringMark) -> str:
+    """The line of a mark in a file; an option has no lines worth naming."""
+    return file if file.startswith("--") else f"{file}:{mark.line + 1}"
 
 
 def _describe(data: Any) -> str:
