@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.errors import ScenarioError, did_you_mean
+from sim.reading import read_lines
 
 __all__ = ["Row", "read_rows"]
 
@@ -78,25 +79,19 @@ class Row:
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
-    """The objects of a file, one a line; blank lines are skipped but counted.
+    """The objects of a file (plain or gzip), one a line; blank lines are skipped but counted.
 
     Raises
     ------
     ScenarioError
-        No such file, bytes that are not UTF-8, or a line that is not one JSON object.
+        What `read_lines` raises, or a line that is not one JSON object.
     """
-    file, number = str(path), 0
+    file = str(path)
     decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode
-    try:
-        with Path(path).open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                text = line.strip()
-                if text:
-                    yield Row(_parse(decode, text, f"{file}:{number}"), file, number)
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{file}: after line {number}", "bytes that are not UTF-8", "a UTF-8 file") from error
-    except OSError as error:
-        raise ScenarioError(file, str(error.strerror), "a file that can be read") from error
+    for number, line in enumerate(read_lines(path), 1):
+        text = line.strip()
+        if text:
+            yield Row(_parse(decode, text, f"{file}:{number}"), file, number)
 
 
 def short(value: Any) -> str:
