@@ -24,6 +24,9 @@ __all__ = ["STRICT", "build", "field_docs", "model_of", "plain"]
 #: For dataclasses nested inside a field (`__pydantic_config__ = STRICT`); top-level ones need nothing.
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
 
+#: pydantic's names for it in a model and in a dataclass inside one.
+_UNKNOWN_KEY = {"extra_forbidden", "unexpected_keyword_argument"}
+
 
 @functools.cache
 def model_of(cls: type[Any]) -> type[BaseModel]:
@@ -114,13 +117,13 @@ def _problem(
     """The most telling of pydantic's complaints, in our words."""
     problems = error.errors(include_url=False, include_context=True)
     # a misspelt key explains the one that is missing
-    first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])["loc"][0]
+    first = next((p for p in problems if p["type"] in _UNKNOWN_KEY), problems[0])["loc"][0]
     # of the branches of a union, the one that got furthest knows best; a mere wrong type knows least
     rivals = [p for p in problems if p["loc"][0] == first]
-    best = max(rivals, key=lambda p: (p["type"] == "extra_forbidden", len(p["loc"]), not p["type"].endswith("_type")))
+    best = max(rivals, key=lambda p: (p["type"] in _UNKNOWN_KEY, len(p["loc"]), not p["type"].endswith("_type")))
     keys, holder = _keys(best["loc"], data)
     where = source.where((*path, *keys))
-    if best["type"] == "extra_forbidden":
+    if best["type"] in _UNKNOWN_KEY:
         hint = did_you_mean(str(keys[-1]), _known(model, nested=len(keys) > 1))
         return ScenarioError(where, f'the unknown key "{keys[-1]}"', "a known key", hint)
     if best["type"] == "missing" and isinstance(best["loc"][-1], int):

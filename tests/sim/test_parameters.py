@@ -86,7 +86,7 @@ def test_a_positive_integer_is_that(bad: Any) -> None:
     ("data", "message"),
     [
         ({}, 'f.yaml:3: rule.rate: found nothing; expected the key "rate".'),
-        ({"rate": 1, "flor": 2}, 'rule.flor: found the unknown key "flor"; expected a known key. Did you mean "floor"?'),
+        ({"flor": 2}, 'rule.flor: found the unknown key "flor"; expected a known key. Did you mean "floor"?'),
         ({"rate": 1, "derived": 2}, 'rule.derived: found the unknown key "derived"; expected a known key.'),
         ({"rate": 1, "bid_blind": True}, 'f.yaml:5: rule.bid_blind: found the unknown key "bid_blind"'),
         ({"rate": 1, "floor": -1}, "f.yaml:5: rule.floor: found -1; expected greater than or equal to 0."),
