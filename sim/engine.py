@@ -47,6 +47,7 @@ class Engine:
         self._order = waiting_order(config, self._rules, self.memory, requests)
         self._ratio = NewTokenRatio(config.schedule_conservativeness)
         self._queue: deque[Sequence] = deque()
+        self._entries = 0
         self._chunked: Sequence | None = None
         self._last: Pass | None = None
         self._pending: deque[Pass] = deque()
@@ -74,16 +75,6 @@ class Engine:
         return self._ratio.value
 
     @property
-    def available(self) -> int:
-        """Free KV slots, tokens."""
-        return self.memory.free
-
-    @property
-    def evictable(self) -> int:
-        """Cached tokens nobody uses."""
-        return self.memory.cache.evictable
-
-    @property
     def accepting(self) -> bool:
         """Whether a request that arrives now could change the next pass."""
         return not self.batch_is_full or self._chunked is not None
@@ -100,7 +91,7 @@ class Engine:
     def enqueue(self, index: int) -> None:
         """A request arrives at the end of the waiting queue. It must fit the server (`Limits.refusal`)."""
         root = self.memory.cache.root
-        self._queue.append(Sequence(index, self._prompt_tokens[index], self.output_tokens(index), root))
+        self._enter(Sequence(index, self._prompt_tokens[index], self.output_tokens(index), root))
 
     def schedule(self) -> Pass | None:
         """The next pass; None when nothing runs (see the class). InvariantError if requests wait and none ever will."""
@@ -197,7 +188,7 @@ class Engine:
         if slots is not None and slots <= 0 and (continued is not None) == self._rules.chunk_waits_for_slot:
             self.batch_is_full = True
             return None
-        self._order.arrange(self._queue)
+        self._order.arrange(self._queue, self._entries)
         admission = Admission(config, self._rules, self.memory, self.running, self._ratio.value)
         if continued is not None and not admission.go_on(continued):
             self._chunked = None
@@ -273,7 +264,7 @@ class Engine:
         for each in retract(self.running, self.memory):
             each.retracted = True
             self.num_retractions[each.index] += 1
-            self._queue.append(each)
+            self._enter(each)
         self._ratio.set(ratio_after(self.running))
 
     # ---- results and state
@@ -281,6 +272,10 @@ class Engine:
     def _finish(self, sequence: Sequence) -> None:
         self.memory.release(sequence, self.running.resident(sequence))
         self.running.finish(sequence)
+
+    def _enter(self, sequence: Sequence) -> None:
+        self._queue.append(sequence)
+        self._entries += 1
 
     def _idles(self) -> bool:
         """Whether a pass that runs nothing counts as idle: with overlap only the second in a row does."""

@@ -33,8 +33,8 @@ IN_BATCH_TOKENS = 32
 class WaitingOrder(Protocol):
     """Called once per admission attempt, before any request is considered."""
 
-    def arrange(self, waiting: deque[Sequence]) -> None:
-        """Sort `waiting` in place; may refresh and split the cache."""
+    def arrange(self, waiting: deque[Sequence], entries: int) -> None:
+        """Sort `waiting`, which was entered `entries` times so far, in place; may refresh and split the cache."""
 
 
 def waiting_order(config: EngineConfig, rules: EngineRules, memory: KvMemory, requests: RequestTable) -> WaitingOrder:
@@ -74,7 +74,7 @@ class _Fcfs:
     def __init__(self, refresh: _Refresh | None) -> None:
         self._refresh = refresh
 
-    def arrange(self, waiting: deque[Sequence]) -> None:
+    def arrange(self, waiting: deque[Sequence], _entries: int) -> None:
         if self._refresh is not None:
             self._refresh(waiting)
 
@@ -84,14 +84,14 @@ class _LongestOutput:
 
     def __init__(self, refresh: _Refresh | None) -> None:
         self._refresh = refresh
-        self._last: Sequence | None = None
+        self._sorted_at = 0
 
-    def arrange(self, waiting: deque[Sequence]) -> None:
-        if waiting and waiting[-1] is not self._last:  # else nobody came since, and who left left from the front
+    def arrange(self, waiting: deque[Sequence], entries: int) -> None:
+        if entries != self._sorted_at:  # else nobody came since, and who left left from the front
             ordered = sorted(waiting, key=lambda each: -each.max_new)
             waiting.clear()
             waiting.extend(ordered)
-            self._last = waiting[-1]
+            self._sorted_at = entries
         if self._refresh is not None:
             self._refresh(waiting)
 
@@ -102,7 +102,7 @@ class _LongestPrefix:
     def __init__(self, memory: KvMemory, text: Text, rules: EngineRules, refresh: _Refresh | None) -> None:
         self._memory, self._text, self._rules, self._refresh = memory, text, rules, refresh
 
-    def arrange(self, waiting: deque[Sequence]) -> None:
+    def arrange(self, waiting: deque[Sequence], _entries: int) -> None:
         if len(waiting) > MATCH_MAX:
             if self._refresh is not None:
                 self._refresh(waiting)
@@ -130,7 +130,7 @@ class _DfsWeight:
     def __init__(self, memory: KvMemory) -> None:
         self._memory = memory
 
-    def arrange(self, waiting: deque[Sequence]) -> None:
+    def arrange(self, waiting: deque[Sequence], _entries: int) -> None:
         for each in waiting:
             self._memory.match_whole(each)
         at: dict[Node, list[Sequence]] = {}

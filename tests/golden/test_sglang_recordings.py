@@ -80,8 +80,8 @@ def test_recording_is_reproduced(path: Path) -> None:
     engine = Engine(config_of(recording["server"]), table_of(requests))
     for number, (event, batch) in enumerate(replay(engine, recording)):
         _, kind, members, waiting, ratio, available, evictable, full = event
-        ids = [requests[index]["id"] for index in batch.members] if batch else []
-        found = [batch.kind if batch else "none", ids, engine.waiting, engine.available, engine.evictable]
+        memory, ids = engine.memory, [requests[index]["id"] for index in batch.members] if batch else []
+        found = [batch.kind if batch else "none", ids, engine.waiting, memory.free, memory.cache.evictable]
         assert [*found, engine.batch_is_full] == [kind, members, waiting, available, evictable, full], number
         assert engine.new_token_ratio == pytest.approx(ratio, abs=1e-6), number
     assert engine.cached_tokens == [each["cached_tokens"] for each in requests]
