@@ -47,11 +47,15 @@ def _recorded(requests: RequestTable) -> list[bool]:
     return [bool(each) for each in requests.output_recorded]
 
 
+def _no_outputs(n: int) -> Prompts:
+    return Prompts(np.empty(0, dtype=np.int32), np.zeros(n + 1, dtype=np.int64))
+
+
 class _Tokens:
     """Texts of single tokens: agreement is a memory comparison of two slices of the symbol arrays."""
 
     def __init__(self, requests: RequestTable, page_tokens: int) -> None:
-        prompts, outputs = requests.prompts, requests.output_ids or Prompts.from_lists([])
+        prompts, outputs = requests.prompts, requests.output_ids or _no_outputs(len(requests))
         dtype = np.promote_types(prompts.symbols.dtype, outputs.symbols.dtype)
         self._page, self._dtype, self._size = page_tokens, dtype, dtype.itemsize
         self._prompts, self._prompt_bytes = _views(prompts.symbols, dtype)
@@ -111,7 +115,7 @@ class _Blocks:
 
     def __init__(self, requests: RequestTable, page_tokens: int) -> None:
         prompts = requests.prompts
-        outputs = requests.output_ids or Prompts.from_lists([[]] * len(requests))
+        outputs = requests.output_ids or _no_outputs(len(requests))
         self._page = page_tokens
         self._prompts, self._outputs = _Rows(prompts), _Rows(outputs)
         self._prompt_tokens: list[int] = requests.prompt_tokens.tolist()
