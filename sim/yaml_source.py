@@ -63,6 +63,8 @@ class Source:
         exact: KeyPath = ()
         for key in path[:-1]:
             exact = (*exact, self._index(here, key, origin))
+            if isinstance(here, dict) and exact[-1] not in here:
+                self.origins[exact] = origin
             here = self._enter(here, exact, origin)
         exact = (*exact, self._index(here, path[-1], origin))
         here[exact[-1]] = value

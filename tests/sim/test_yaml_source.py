@@ -19,12 +19,10 @@ def refusal(folder: Path, text: str) -> str:
 
 
 def test_scalars_are_those_of_yaml_1_2(tmp_path: Path) -> None:
-    text = (
-        "a: 1e-3\nb: 1e3\nc: no\nd: off\ne: true\nf: ~\ng:\nh: 0x1F\ni: 010\nj: '3'\nk: 2020-01-01\nl: -.inf\nm: 1_000"
-    )
+    text = "a: 1e-3\nb: 1e3\nc: no\nd: off\ne: true\nf: ~\ng:\nh: 0x1F\ni: 010\nj: '3'\nk: 2020-01-01\nl: -.inf"
     assert read(tmp_path, text).data == {
         "a": 0.001, "b": 1000.0, "c": "no", "d": "off", "e": True, "f": None, "g": None,
-        "h": 31, "i": 10, "j": "3", "k": "2020-01-01", "l": float("-inf"), "m": 1000,
+        "h": 31, "i": 10, "j": "3", "k": "2020-01-01", "l": float("-inf"),
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import PositiveInt
 
 from sim.errors import ScenarioError
 from sim.requests import RequestTable
@@ -23,8 +24,8 @@ class PaperServer:
     page_tokens : tokens of a page.
     """
 
-    kv_tokens: int | None = 23000
-    page_tokens: int = 1
+    kv_tokens: PositiveInt | None = 23000
+    page_tokens: PositiveInt = 1
 
     def create(self, requests: RequestTable) -> Any:
         raise NotImplementedError
