@@ -12,7 +12,7 @@ from mechanism.prompts import FloatArray, IntArray
 from sim.errors import ScenarioError
 from sim.requests import Demand
 
-__all__ = ["KINDS", "Arrivals", "ClosedLoop", "Gamma", "Poisson", "Saturated", "Trace"]
+__all__ = ["KINDS", "Arrivals", "ClosedLoop", "Gamma", "Poisson", "Saturated", "Sessions", "Trace"]
 
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=True)]
 
@@ -114,9 +114,40 @@ class ClosedLoop:
         return np.zeros(len(demand.prompts), dtype=np.int64)
 
 
-Arrivals = Saturated | Poisson | Gamma | Trace | ClosedLoop
+@dataclass(frozen=True, kw_only=True)
+class Sessions:
+    """Every session is a closed loop of its own: a turn arrives when its user has thought about the answer before.
 
-KINDS: dict[str, type[Arrivals]] = {cls.kind: cls for cls in (Saturated, Poisson, Gamma, Trace, ClosedLoop)}
+    First turns arrive at their recorded times, or at 0 where the workload has no clock. The times the table gives to
+    later turns are the recorded ones, for order only: the market sets the true ones.
+
+    Attributes
+    ----------
+    think_time_s : pause between an answer and the session's next turn; null = the recorded pauses.
+    """
+
+    think_time_s: NonNegativeFloat | None = None
+    kind: ClassVar[str] = "sessions"
+
+    def times_ns(self, demand: Demand, _rng: np.random.Generator) -> IntArray:
+        """(n,) recorded times, or zeros."""
+        if demand.session is None:
+            raise ScenarioError("arrivals.kind", "sessions", "a workload with sessions")
+        self.pauses_ns(demand)  # complain before anything is built on the times
+        return np.zeros(len(demand.prompts), dtype=np.int64) if demand.arrival_ns is None else demand.arrival_ns
+
+    def pauses_ns(self, demand: Demand) -> IntArray:
+        """(n,) what the user of each turn thinks before it."""
+        if self.think_time_s is not None:
+            return np.full(len(demand.prompts), round(self.think_time_s * 1e9), dtype=np.int64)
+        if demand.think_ns is None:
+            raise ScenarioError("arrivals.think_time_s", "null", "a number: the workload records no pauses")
+        return demand.think_ns
+
+
+Arrivals = Saturated | Poisson | Gamma | Trace | ClosedLoop | Sessions
+
+KINDS: dict[str, type[Arrivals]] = {cls.kind: cls for cls in (Saturated, Poisson, Gamma, Trace, ClosedLoop, Sessions)}
 
 
 def _cumulate(gaps_s: FloatArray) -> IntArray:

@@ -8,9 +8,8 @@ auction over requests the engine already queued would be no auction, so the mark
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -23,6 +22,7 @@ from mechanism.clearing import clear, request_payments
 from mechanism.model import Auction, BiddingAgent, PricingRule, SchedulingRule
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
+from sim.arrival_process import arrival_process
 from sim.arrivals import ClosedLoop
 from sim.backend import Backend, Served
 from sim.clock import Kind, after, trigger
@@ -91,14 +91,16 @@ class Market:
         self._batch_wanted: simpy.Event | None = None
         self._deadline_set = False
         self._place_wanted: simpy.Event | None = None
-        self._next_client = 0
+        self._arrivals = arrival_process(env, requests, rules.closed_loop, self._arrive)
 
     def run(self) -> RunLog:
         """Serve every request; the log is complete afterwards."""
         env, requests = self._env, self._requests
         self._refused = self._backend.limits.refused(requests.prompt_tokens, requests.output_tokens)
+        if requests.refused is not None:
+            self._refused = self._refused | requests.refused
         self._backend.start(env, self._on_served)
-        env.process(self._arrivals() if self._rules.closed_loop is None else self._clients())
+        env.process(self._arrivals.run())
         env.process(self._auctions())
         try:
             env.run(until=self._gone)
@@ -118,28 +120,7 @@ class Market:
 
     # ---- arrivals
 
-    def _arrivals(self) -> Generator[simpy.Event, Any, None]:
-        arrival_ns = self._requests.arrival_ns
-        bounds = [*np.flatnonzero(np.diff(arrival_ns, prepend=-1)).tolist(), len(arrival_ns)]
-        for first, end in itertools.pairwise(bounds):
-            delay = int(arrival_ns[first]) - int(self._env.now)
-            yield after(self._env, delay, Kind.ARRIVAL)
-            self._arrive(range(first, end))
-
-    def _clients(self) -> Generator[simpy.Event, Any, None]:
-        assert self._rules.closed_loop is not None
-        yield after(self._env, 0, Kind.ARRIVAL)
-        first = range(min(self._rules.closed_loop.concurrency, len(self._requests)))
-        self._next_client = len(first)
-        self._arrive(first)
-
-    def _next_turn(self) -> Generator[simpy.Event, Any, None]:
-        assert self._rules.closed_loop is not None
-        index, self._next_client = self._next_client, self._next_client + 1
-        yield after(self._env, self._rules.closed_loop.think_time_ns, Kind.ARRIVAL)
-        self._arrive(range(index, index + 1))
-
-    def _arrive(self, indices: range) -> None:
+    def _arrive(self, indices: Sequence[int]) -> None:
         now = int(self._env.now)
         self._to_arrive -= len(indices)
         for index in indices:
@@ -151,8 +132,11 @@ class Market:
         self._wake_auctioneer()
 
     def _reject(self, index: int) -> None:
-        prompt, output = self._requests.prompt_tokens[index], self._requests.output_tokens[index]
-        reason = self._backend.limits.refusal(int(prompt), int(output))
+        prompt, output = int(self._requests.prompt_tokens[index]), int(self._requests.output_tokens[index])
+        if self._requests.refused is not None and self._requests.refused[index]:
+            reason = f"the prompt of {prompt} tokens is longer than the workload's max_prompt_tokens"
+        else:
+            reason = self._backend.limits.refusal(prompt, output)
         self._leave(Served(index=index, status="rejected", error=reason))
 
     # ---- auctions
@@ -267,7 +251,6 @@ class Market:
         self.log.record(served)
         self._num_left += 1
         self._progress(self._num_left)
-        if self._rules.closed_loop is not None and self._next_client < len(self._requests):
-            self._env.process(self._next_turn())
+        self._arrivals.left(served.index)
         if self._num_left == len(self._requests):
             self._gone.succeed()

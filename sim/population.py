@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from mechanism.prompts import FloatArray, Prompts
+from mechanism.prompts import FloatArray, IntArray, Prompts
+from sim.arrivals import Sessions
 from sim.errors import ScenarioError
 from sim.requests import Demand, RequestTable
 from sim.rng import stream
 from sim.scenario import Scenario
+from sim.session_turns import previous_turns
 from sim.values import FromTrace, Values
 
 __all__ = ["check_pages", "make_requests"]
@@ -39,7 +41,7 @@ def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]
     check_pages(demand.prompts, getattr(scenario.backend.config, "page_tokens", 1))
     ids = demand.request_id or tuple(map(str, range(n)))
     user, user_names = scenario.users.owners(demand, ids, streams("users"))
-    value = _values(scenario.values, demand, streams)
+    value = _values(scenario.values, demand, user, streams)
     arrival_ns = scenario.arrivals.times_ns(demand, streams("arrivals"))
     table = RequestTable(
         request_id=ids,
@@ -56,11 +58,13 @@ def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]
         user_names=user_names,
         value=value,
         stated_bid=value if demand.bid is None else demand.bid,
+        refused=demand.refused,
+        think_ns=scenario.arrivals.pauses_ns(demand) if isinstance(scenario.arrivals, Sessions) else None,
     )
     if (np.diff(arrival_ns) < 0).any():
         warning = "arrival times were not sorted: requests were sorted by them, ties in file order"
-        return _sort(table), replace(demand, warnings=(*demand.warnings, warning))
-    return table, demand
+        return _in_sessions(_sort(table)), replace(demand, warnings=(*demand.warnings, warning))
+    return _in_sessions(table), demand
 
 
 def check_pages(prompts: Prompts, page_tokens: int) -> None:
@@ -78,11 +82,14 @@ def check_pages(prompts: Prompts, page_tokens: int) -> None:
         raise ScenarioError("backend.page_tokens", found, "a page that divides every block but a prompt's last")
 
 
-def _values(values: Values, demand: Demand, streams: partial[np.random.Generator]) -> FloatArray:
+def _values(values: Values, demand: Demand, user: IntArray, streams: partial[np.random.Generator]) -> FloatArray:
     if isinstance(values, FromTrace):
         if demand.value is None:
             raise ScenarioError("values.kind", "from-trace", "a workload that records values")
         drawn = demand.value
+    elif values.per != "request":
+        group = user if values.per == "user" else demand.cluster
+        drawn = values.draw(np.arange(int(group.max()) + 1), streams)[group]
     else:
         drawn = values.draw(demand.cluster, streams)
     if values.only_cluster is None:
@@ -112,4 +119,15 @@ def _sort(table: RequestTable) -> RequestTable:
         user_names=table.user_names,
         value=table.value[order],
         stated_bid=table.stated_bid[order],
+        refused=None if table.refused is None else table.refused[order],
+        think_ns=None if table.think_ns is None else table.think_ns[order],
     )
+
+
+def _in_sessions(table: RequestTable) -> RequestTable:
+    """The table with what each turn waits for, where its users think between turns."""
+    if table.think_ns is None:
+        return table
+    assert table.session is not None
+    assert table.turn is not None
+    return replace(table, follows=previous_turns(table.session, table.turn))

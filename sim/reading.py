@@ -7,6 +7,7 @@ a context variable: set around a command by the command line, nothing elsewhere.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from typing import BinaryIO
 
 from sim.errors import ScenarioError
 
-__all__ = ["Watcher", "read_lines", "watching"]
+__all__ = ["Watcher", "content_digest", "read_lines", "watching"]
 
 #: Called with (file, bytes read, bytes in all) every few thousand lines and at the end.
 Watcher = Callable[[str, int, int], None]
@@ -60,6 +61,16 @@ def read_lines(path: str | Path) -> Iterator[str]:
         raise ScenarioError(f"{file}: after line {number}", f"a broken archive ({error})", "a gzip file") from error
     except OSError as error:
         raise ScenarioError(file, str(error.strerror), "a file that can be read") from error
+
+
+def content_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; of a folder: of the names and digests of the files in it."""
+    if path.is_dir():
+        inside = sorted(item for item in path.rglob("*") if item.is_file())
+        listing = "\n".join(f"{item.relative_to(path)} {content_digest(item)}" for item in inside)
+        return hashlib.sha256(listing.encode()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _watched(lines: io.TextIOWrapper, raw: BinaryIO, file: str) -> Iterator[str]:

@@ -31,9 +31,13 @@ class Demand:
     request_id : n unique names; None means "0", "1", … in file order.
     session, turn : names and (n,) int64 turn numbers from 0, or None.
     arrival_ns : (n,) int64 recorded arrival times, or None where the workload has no clock.
+    think_ns : (n,) int64 recorded pause between the answer to a session's previous turn and this one (0 for a first
+        turn), or None.
+    refused : (n,) bool, which requests the workload's own limit rejects on arrival; None = none.
     user, value, bid : recorded owners, values and bids, or None.
     output_ids : the recorded output tokens of each request, or None for private ones.
     output_recorded : (n,) bool, which rows of `output_ids` were recorded (the others are private); None = all.
+    cached_tokens : (n,) what the recording server said it had cached, NaN where it said nothing; None = no column.
     dropped : reason → number of records left out.
     warnings : sentences for the person at the keyboard.
     facts : measured properties of the workload, e.g. ``{"sharing": 0.81}`` (see `sim.prefix_sharing`).
@@ -46,11 +50,14 @@ class Demand:
     session: tuple[str, ...] | None = None
     turn: IntArray | None = None
     arrival_ns: IntArray | None = None
+    think_ns: IntArray | None = None
+    refused: BoolArray | None = None
     user: tuple[str, ...] | None = None
     value: FloatArray | None = None
     bid: FloatArray | None = None
     output_ids: Prompts | None = None
     output_recorded: BoolArray | None = None
+    cached_tokens: FloatArray | None = None
     dropped: dict[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     facts: dict[str, float] = field(default_factory=dict)
@@ -69,6 +76,10 @@ class RequestTable:
     user_names : the owners.
     value : (n,) what moving from the back of a cohort to its front is worth.
     stated_bid : (n,) the recorded bid (what `bidding: from-trace` says), the value where none was recorded.
+    refused : as in `Demand`.
+    follows : (n,) int64 request after whose end this one arrives, −1 for those that arrive by the clock; None = all
+        arrive by the clock.
+    think_ns : (n,) int64 pause between the two; None where `follows` is.
     """
 
     request_id: tuple[str, ...]
@@ -85,6 +96,9 @@ class RequestTable:
     user_names: tuple[str, ...]
     value: FloatArray
     stated_bid: FloatArray
+    refused: BoolArray | None = None
+    follows: IntArray | None = None
+    think_ns: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.request_id)

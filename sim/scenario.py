@@ -20,6 +20,7 @@ from mechanism.model import BiddingAgent
 from sim.arrivals import Arrivals, ClosedLoop, Saturated
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build, plain
+from sim.reading import content_digest
 from sim.requests import Demand
 from sim.scenario_blocks import BLOCKS, KIND_FOLDERS, USE_FOLDERS, Batching, Dispatch, Header, choose, find_in
 from sim.schedule_entries import ScheduleEntry, read_schedules
@@ -39,7 +40,10 @@ class Workload(Protocol):
     """A plugin of `sim/workloads/`: a frozen dataclass whose fields are its YAML parameters."""
 
     def recorded(self) -> frozenset[str]:
-        """Which of "users", "values", "arrivals" the workload knows; these default to the recorded ones."""
+        """Which of "users", "values", "arrivals" the workload knows; these default to the recorded ones.
+
+        "sessions" without "arrivals": it knows the pauses between turns; arrivals default to kind sessions.
+        """
 
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:
         """The requests of one trial, in file order; every draw from a stream named "workload-…"."""
@@ -113,8 +117,7 @@ class Scenario:
         """SHA-256 of everything that decides the result; a file counts by its content, not by where it lies."""
         data = self.resolved()
         if "path" in data["workload"]:
-            with Path(data["workload"]["path"]).open("rb") as file:
-                data["workload"]["path"] = hashlib.file_digest(file, "sha256").hexdigest()
+            data["workload"]["path"] = content_digest(Path(data["workload"]["path"]))
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
     def _chosen_by_kind(self) -> dict[str, Users | Values | Arrivals]:
@@ -197,6 +200,8 @@ def _from_kinds(source: Source, key: str, recorded: frozenset[str]) -> Any:
     recording = "trace" if key == "arrivals" else "from-trace"
     invented = {"users": "per-request", "values": "pareto", "arrivals": "saturated"}[key]
     default = recording if key in recorded else invented
+    if key == "arrivals" and "sessions" in recorded and key not in recorded:
+        default = "sessions"  # a trace that records pauses between turns, not when they came
     name, block = choose(source, (key,), source.data.get(key, default), "kind", find_in(KIND_FOLDERS[key]))
     if name == recording and key not in recorded:
         raise ScenarioError(source.where((key,)), name, f"another kind: the workload records no {key}")
@@ -231,7 +236,7 @@ def _resolve_paths(source: Source) -> None:
             continue
         base = Path.cwd() if source.typed((block, key)) else Path(source.file).resolve().parent
         path = (base / Path(text).expanduser()).resolve()
-        if not path.is_file():
+        if not (path.is_file() or (block == "workload" and path.is_dir())):
             raise ScenarioError(source.where((block, key)), f'"{text}"', f"a file; there is none at {path}")
         inner[key] = str(path)
 

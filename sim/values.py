@@ -1,9 +1,9 @@
 """What requests are worth: the `values:` block.
 
-A value is drawn per request, independently, whoever owns it. `correlation` ρ couples the requests of a cluster
-through a Gaussian copula: z_r = √ρ·g_cluster(r) + √(1−ρ)·ε_r and v_r = F⁻¹(Φ(z_r)), so the distribution F of a
-single value is the same for every ρ, and at ρ = 1 a cluster has one value. The normals do not depend on ρ or F:
-sweeping either moves every value smoothly.
+A value is drawn per request, independently, whoever owns it; or, if `per` says so, once for each cluster or user.
+`correlation` ρ couples the requests of a cluster through a Gaussian copula: z_r = √ρ·g_cluster(r) + √(1−ρ)·ε_r and
+v_r = F⁻¹(Φ(z_r)), so the distribution F of a single value is the same for every ρ, and at ρ = 1 a cluster has one
+value. The normals do not depend on ρ or F: sweeping either moves every value smoothly.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat
@@ -23,6 +23,7 @@ __all__ = ["KINDS", "Constant", "FromTrace", "Lognormal", "Pareto", "Uniform", "
 
 Correlation = Annotated[float, Field(ge=0, le=1)]
 OnlyCluster = Annotated[int, Field(ge=0)] | None
+Per = Literal["request", "cluster", "user"]
 Streams = Callable[[str], np.random.Generator]
 
 
@@ -37,14 +38,19 @@ class Pareto:
     shape : tail index; at or below 2 the variance is infinite.
     offset : the smallest value.
     correlation : ρ of the values inside a cluster, 0 to 1.
+    per : what has a value of its own: a request, a cluster (a star, a chain, a tree, a session) or a user.
     only_cluster : zero all values but those of this cluster.
     """
 
     shape: PositiveFloat = 1.5
     offset: NonNegativeFloat = 1.0
     correlation: Correlation = 0.0
+    per: Per = "request"
     only_cluster: OnlyCluster = None
     kind: ClassVar[str] = "pareto"
+
+    def __post_init__(self) -> None:
+        _check_coupling(self.correlation, self.per)
 
     def draw(self, cluster: IntArray, rng_stream: Streams) -> FloatArray:
         """(n,) values."""
@@ -61,16 +67,19 @@ class Uniform:
     ----------
     low, high : the ends of the interval.
     correlation : ρ of the values inside a cluster, 0 to 1.
+    per : what has a value of its own: a request, a cluster (a star, a chain, a tree, a session) or a user.
     only_cluster : zero all values but those of this cluster.
     """
 
     low: NonNegativeFloat = 0.0
     high: NonNegativeFloat = 1.0
     correlation: Correlation = 0.0
+    per: Per = "request"
     only_cluster: OnlyCluster = None
     kind: ClassVar[str] = "uniform"
 
     def __post_init__(self) -> None:
+        _check_coupling(self.correlation, self.per)
         if self.low > self.high:
             raise ScenarioError("high", str(self.high), f"at least low, which is {self.low}")
 
@@ -90,14 +99,19 @@ class Lognormal:
     median : half the values lie below it.
     sigma : standard deviation of the logarithm.
     correlation : ρ of the values inside a cluster, 0 to 1.
+    per : what has a value of its own: a request, a cluster (a star, a chain, a tree, a session) or a user.
     only_cluster : zero all values but those of this cluster.
     """
 
     median: PositiveFloat = 1.0
     sigma: NonNegativeFloat = 1.0
     correlation: Correlation = 0.0
+    per: Per = "request"
     only_cluster: OnlyCluster = None
     kind: ClassVar[str] = "lognormal"
+
+    def __post_init__(self) -> None:
+        _check_coupling(self.correlation, self.per)
 
     def draw(self, cluster: IntArray, rng_stream: Streams) -> FloatArray:
         """(n,) values."""
@@ -118,6 +132,7 @@ class Constant:
     value: NonNegativeFloat = 1.0
     only_cluster: OnlyCluster = None
     kind: ClassVar[str] = "constant"
+    per: ClassVar[Per] = "request"
 
     def draw(self, cluster: IntArray, _rng_stream: Streams) -> FloatArray:
         """(n,) values."""
@@ -150,6 +165,11 @@ def normals(cluster: IntArray, correlation: float, rng_stream: Streams) -> Float
     common = rng_stream("values-clusters").standard_normal(int(cluster.max()) + 1)[cluster]
     mixed: FloatArray = math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
     return mixed
+
+
+def _check_coupling(correlation: float, per: Per) -> None:
+    if correlation > 0 and per != "request":
+        raise ScenarioError("correlation", str(correlation), f"0: a value for each {per} is all the coupling there is")
 
 
 def _upper_tail(z: FloatArray) -> FloatArray:
