@@ -3,7 +3,6 @@
 Serial: one request in flight, one output token. Ten seeds, as values have infinite variance.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,10 @@ from sim.simulate import run
 
 
 @pytest.fixture(scope="module")
-def schedules() -> Iterator[dict[str, Any]]:
+def schedules() -> dict[str, Any]:
     scenario = load_scenario("mixshare-50", {"simulated": Simulated}, ["batching.size=1024"], trials=10)
     assert scenario.dispatch.in_flight == 1
-    yield run(scenario, scenario.backend.config, steps=False).summary["schedules"]
+    return run(scenario, scenario.backend.config, steps=False).summary["schedules"]
 
 
 def test_the_auction_beats_a_random_order_by_10_to_25_percent(schedules: dict[str, Any]) -> None:
