@@ -20,9 +20,9 @@ from mechanism.model import BiddingAgent
 from sim.arrivals import Arrivals, ClosedLoop, Saturated
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build, plain
-from sim.reading import content_digest
 from sim.requests import Demand
 from sim.scenario_blocks import BLOCKS, KIND_FOLDERS, USE_FOLDERS, Batching, Dispatch, Header, choose, find_in
+from sim.scenario_paths import digest_files, resolve_paths
 from sim.schedule_entries import ScheduleEntry, read_schedules
 from sim.users import Users
 from sim.values import Values
@@ -31,9 +31,6 @@ from sim.yaml_source import Source, parse_value, read_yaml
 __all__ = ["BackendEntry", "Scenario", "ScheduleEntry", "Workload", "load_scenario"]
 
 KEYS = (*(f.name for f in fields(Header)), *KIND_FOLDERS, *USE_FOLDERS, *BLOCKS, "backend")
-
-#: Keys that may hold a path; all but the first are a path only when they look like a JSON file.
-PATHS = (("workload", "path"), ("workload", "tokenizer"), ("backend", "profile"))
 
 
 class Workload(Protocol):
@@ -116,8 +113,7 @@ class Scenario:
     def config_hash(self) -> str:
         """SHA-256 of everything that decides the result; a file counts by its content, not by where it lies."""
         data = self.resolved()
-        if "path" in data["workload"]:
-            data["workload"]["path"] = content_digest(Path(data["workload"]["path"]))
+        data["workload"] = digest_files(data["workload"])
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
     def _chosen_by_kind(self) -> dict[str, Users | Values | Arrivals]:
@@ -159,7 +155,7 @@ def load_scenario(
         if key not in KEYS:
             found = f'the unknown key "{key}"'
             raise ScenarioError(source.where((key,)), found, "a known key", did_you_mean(key, KEYS))
-    _resolve_paths(source)
+    resolve_paths(source)
     return _assemble(source, backend_types)
 
 
@@ -223,22 +219,6 @@ def _override(source: Source, override: str) -> None:
     if not equals or not all(steps):
         raise ScenarioError(f"--set {override}", f'"{override}"', "key=value, with dots between nested keys")
     source.put(steps, parse_value(text, origin), origin)
-
-
-def _resolve_paths(source: Source) -> None:
-    """Make paths absolute: from the file's folder, or from the current directory if they come from an option."""
-    for block, key in PATHS:
-        inner = source.data.get(block)
-        if not isinstance(inner, dict):
-            continue
-        text = inner.get(key)
-        if not isinstance(text, str) or not (key == "path" or text.endswith(".json")):
-            continue
-        base = Path.cwd() if source.typed((block, key)) else Path(source.file).resolve().parent
-        path = (base / Path(text).expanduser()).resolve()
-        if not (path.is_file() or (block == "workload" and path.is_dir())):
-            raise ScenarioError(source.where((block, key)), f'"{text}"', f"a file; there is none at {path}")
-        inner[key] = str(path)
 
 
 def _locate(path: str | Path) -> Path:
