@@ -55,7 +55,7 @@ class Admission:
         self, config: EngineConfig, rules: EngineRules, memory: KvMemory, running: RunningBatch, ratio: float
     ) -> None:
         self._rules, self._memory, self._running = rules, memory, running
-        self._ratio = 1.0 if rules.reserves_whole_output else ratio
+        self._ratio = 1.0 if rules.reserves_whole_output and config.ignore_eos else ratio
         self._input, self._chunk = config.max_prefill_tokens, config.chunked_prefill_tokens
         self._offset, self._exact = running.reserved(self._ratio), self._ratio == 1.0
         self._extend = 0

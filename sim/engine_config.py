@@ -24,6 +24,7 @@ class EngineConfig:
     schedule_conservativeness : scales new_token_ratio.
     schedule_policy : fcfs, lof, lpm or dfs-weight.
     context_tokens : longest prompt + output of the model; None = no limit.
+    ignore_eos : clients ask for exactly their output length (`ignore_eos` in a request), as ours do.
     """
 
     engine: str = "0.5.23"
@@ -37,3 +38,4 @@ class EngineConfig:
     schedule_conservativeness: float = 1.0
     schedule_policy: str = "fcfs"
     context_tokens: int | None = None
+    ignore_eos: bool = True

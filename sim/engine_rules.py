@@ -28,7 +28,7 @@ class EngineRules:
     counts_hits : inserts count how often a node was used (what lfu sorts by; a count nobody raises makes it lru).
     split_keeps_creation : the upper half of a split node is as old as the lower (what fifo and filo sort by).
     waiting_prefix_refresh : every 32nd admission attempt, the first 128 waiting requests are matched, last first.
-    reserves_whole_output : running requests of a fixed output length reserve all of it, not new_token_ratio of it.
+    reserves_whole_output : running requests that ignore EOS reserve all their output, not new_token_ratio of it.
     page_per_request : admission demands and reserves one page more for every request.
     refuses_before_lock : admission also checks the budget before the matched prefix is locked.
     prefill_limit_with_chunks : max_prefill_tokens refuses a request although chunked prefill could cut it.

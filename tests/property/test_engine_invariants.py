@@ -31,6 +31,7 @@ configs = st.builds(
     max_running_requests=st.sampled_from([1, 3, None]),
     schedule_conservativeness=st.sampled_from([0.02, 0.3, 1.0]),
     schedule_policy=st.sampled_from(SCHEDULE_POLICIES),
+    ignore_eos=st.booleans(),
 )
 
 
