@@ -54,8 +54,8 @@ _TITLES |= {
     for statistic, first in _STATISTICS.items()
 }
 _UNITS = {
-    "welfare_pct_over_random": Unit("%", signed=True, delta="points"),
-    "hit_rate": Unit("%", 100.0, delta="points"),
+    "welfare_pct_over_random": Unit("%", signed=True, delta="pp"),
+    "hit_rate": Unit("%", 100.0, delta="pp"),
     "request_throughput": Unit("/s"),
     "total_token_throughput": Unit("/s"),
     "goodput": Unit("/s"),

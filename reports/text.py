@@ -30,13 +30,16 @@ class Unit:
 
 
 def number(value: float | None, decimals: int | None = None, *, signed: bool = False) -> str:
-    """`value` with a fixed number of decimals, or with four significant digits.
+    """`value` with a fixed number of decimals, or with four significant digits; never a minus before zero.
 
     >>> number(1234.5678), number(0.012345), number(None), number(-3.0, 1, signed=True)
     ('1,235', '0.01235', 'not reported', '−3.0')
     """
     if value is None or not math.isfinite(value):
         return MISSING
+    value = value or 0.0  # −0.0 reads as a loss
+    if decimals is None and 0 < abs(value) < 1e-4:
+        return f"{value:{'+' if signed else ''}.2e}".replace("-", _MINUS)
     if decimals is None:
         whole = float(value).is_integer()
         decimals = 0 if whole else max(0, 3 - math.floor(math.log10(abs(value))))
@@ -62,8 +65,8 @@ def estimate(found: Estimate, unit: Unit) -> str:
 def difference(found: Estimate, unit: Unit) -> str:
     """A paired difference: always signed, in the unit of differences.
 
-    >>> difference(Estimate(-0.031, 0.002, 3), Unit("%", 100.0, delta="points"))
-    '−3.10 ± 0.20 points'
+    >>> difference(Estimate(-0.031, 0.002, 3), Unit("%", 100.0, delta="pp"))
+    '−3.10 ± 0.20 pp'
     """
     return estimate(found, Unit(unit.delta_name, unit.scale, signed=True))
 

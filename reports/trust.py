@@ -52,6 +52,7 @@ def facts(run: Run) -> tuple[tuple[str, str], ...]:
         ("Status", _told(manifest.get("status"))),
         ("Started", _told(manifest.get("started_at"))),
         ("Took", "not reported" if seconds is None else f"{seconds:,.1f} s of wall time"),
+        ("Auctions", _auction_time(manifest)),
         ("Seed", _told(seed)),
         ("Trials", str(_trials(run))),
         ("Requests", f"{len(run.requests) // max(1, _trials(run) * len(run.schedules)):,} a trial and schedule"),
@@ -59,6 +60,11 @@ def facts(run: Run) -> tuple[tuple[str, str], ...]:
         ("Engine setting", setting(run)),
         ("Run folder", run.folder.name),
     )
+
+
+def _auction_time(manifest: Mapping[str, Any]) -> str:
+    seconds = finite(manifest.get("auction_s"))
+    return "not reported" if seconds is None else f"{1e3 * seconds:,.0f} ms of that, all schedules and trials"
 
 
 def _trials(run: Run) -> int:

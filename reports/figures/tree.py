@@ -41,7 +41,7 @@ def _icicle(run: Run, key: str) -> Chart:
         texttemplate="%{label} · %{text}",
         customdata=[_told(node) for node in nodes],
         hovertemplate="%{customdata}<extra></extra>",
-        marker={**_colors(bids), "line": {"color": "var(--card)", "width": 1}},
+        marker={**_colors(bids), "line": {"color": "var(--card)", "width": 0.5}},
         tiling={"orientation": "h"},
         pathbar={"visible": False},
         root={"color": "var(--grid)"},
@@ -50,8 +50,9 @@ def _icicle(run: Run, key: str) -> Chart:
     return Chart(
         key=key,
         title=title,
-        caption="Left to right: longer shared prefixes. Height: requests below. Top to bottom among siblings:"
-        f" the order of average bids, which is the order dfs-bid serves them in. Click a node to open it. {note}",
+        caption="Left to right: longer shared prefixes. Height: requests below. Top to bottom among siblings: the order"
+        " of average bids, which is the order dfs-bid serves them in; small ones are summed and come last."
+        f" Click a node to open it. {note}",
         figure=figure(
             [trace],
             x={},
@@ -99,7 +100,7 @@ def _colors(bids: Sequence[float | None]) -> dict[str, Any]:
         "colorbar": {
             "title": {"text": "average bid", "side": "top", "font": {"size": 13}},
             "orientation": "h",
-            "x": 0,
+            "x": 0.02,
             "xanchor": "left",
             "y": -0.02,
             "yanchor": "top",
@@ -108,5 +109,6 @@ def _colors(bids: Sequence[float | None]) -> dict[str, Any]:
             "ticktext": [number(tick) for tick in ticks],
             "thickness": 10,
             "outlinewidth": 0,
+            "ticklabeloverflow": "allow",
         },
     }

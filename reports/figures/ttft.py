@@ -58,18 +58,18 @@ def dispatched(series: Series) -> pl.DataFrame:
 
 
 def overall(series: Sequence[Series]) -> tuple[Chart, Chart]:
-    """Two charts: the distribution of TTFT per schedule, and its median by bid decile."""
+    """Two charts: the distribution of TTFT per schedule, and its mean by bid decile."""
     name, scale = time_scale(_largest_s(series))
-    curves, medians = [], []
+    curves, means = [], []
     for one in series:
         rows = dispatched(one)
         x, y = ecdf(rows["ttft_s"])
         hover = f"%{{y:.0%}} of requests within %{{x:.4g}} {name}<extra>{plain(one.label)}</extra>"
         curves.append(_line(one, x * scale, y, hover, shape="hv"))
-        by_decile = with_deciles(rows).drop_nulls("decile").group_by("decile").agg(_MEDIAN, pl.len())
+        by_decile = with_deciles(rows).drop_nulls("decile").group_by("decile").agg(_MEAN, pl.len())
         by_decile = by_decile.drop_nulls("ttft_s").sort("decile")
-        hover = f"decile %{{x}}: median %{{y:.4g}} {name}, %{{customdata}} requests<extra>{plain(one.label)}</extra>"
-        medians.append(
+        hover = f"decile %{{x}}: mean %{{y:.4g}} {name}, %{{customdata}} requests<extra>{plain(one.label)}</extra>"
+        means.append(
             _line(
                 one,
                 by_decile["decile"],
@@ -92,15 +92,15 @@ def overall(series: Sequence[Series]) -> tuple[Chart, Chart]:
         ),
         Chart(
             key="ttft-deciles",
-            title="Median by bid decile",
+            title="Mean by bid decile",
             caption="1 = the tenth of the requests with the lowest bids, 10 = the highest; equal bids share a"
             " decile. A line that falls to the right: who bids more waits less.",
             figure=None
             if missing
             else figure(
-                medians,
+                means,
                 x=axis("bid decile", range=[0.5, 10.5], dtick=1),
-                y=axis(f"median TTFT ({name})", rangemode="tozero"),
+                y=axis(f"mean TTFT ({name})", rangemode="tozero"),
             ),
             missing=missing,
         ),
@@ -136,7 +136,7 @@ def decile_facets(series: Sequence[Series]) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-_MEDIAN = pl.col("ttft_s").median()
+_MEAN = pl.col("ttft_s").mean()
 _SHARE = axis("share of requests", range=[0, 1.02], tickformat=".0%")
 
 
