@@ -112,7 +112,7 @@ def test_only_one_cluster_has_value(tmp_path: Path) -> None:
     np.testing.assert_array_equal(one.value, np.where(one.cluster == 1, everyone.value, 0.0))
     assert (one.value > 0).sum() == 16
     scenario = load(tmp_path, SMALL, "values={kind: pareto, only_cluster: 40}")
-    with pytest.raises(ScenarioError, match="values.only_cluster: found 40; expected a cluster from 0 to 33"):
+    with pytest.raises(ScenarioError, match=r"values\.only_cluster: found 40; expected a cluster from 0 to 33"):
         make_requests(scenario, 0)
 
 
@@ -154,7 +154,7 @@ def test_pages_are_checked_when_the_workload_is_read(tmp_path: Path) -> None:
     (tmp_path / "w.jsonl").write_text(row)
     text = SMALL.replace("{kind: stars, num_requests: 64}", "{kind: mooncake, path: w.jsonl}")
     assert len(table(tmp_path, text, "backend.page_tokens=16")) == 1
-    with pytest.raises(ScenarioError, match="backend.page_tokens: found 24 over a block of 512 tokens"):
+    with pytest.raises(ScenarioError, match=r"backend\.page_tokens: found 24 over a block of 512 tokens"):
         table(tmp_path, text, "backend.page_tokens=24")
     assert refusal(tmp_path, text, "backend.page_tokens=0").where == "--set backend.page_tokens"
 
