@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mechanism.prompts import IntArray
 from mechanism.radix_tree import RadixTree
+from mechanism.ranges import changes
 
 __all__ = ["averages", "by_average", "dfs_order", "families_in", "weight_totals"]
 
@@ -40,8 +41,13 @@ def by_average(tree: RadixTree, average: npt.NDArray[Any]) -> IntArray:
 
     Ties keep the smallest arrival index in the subtree first. O(n log n).
     """
-    heavy_first = tree.children[np.argsort(-average[tree.children], kind="stable")]
-    return heavy_first[np.argsort(tree.parent[heavy_first], kind="stable")]
+    keys, parent, size = -average[tree.children], tree.parent[tree.children], len(tree.children)
+    order = np.argsort(keys, kind="stable" if keys.dtype == object else None)
+    rank = np.empty(size, dtype=np.int64)
+    rank[order] = np.cumsum(changes(keys[order]))
+    if tree.num_nodes * (size + 1) * size < 1 << 63:  # one integer for parent, rank and place: far faster to sort
+        return tree.children[np.argsort((parent * (size + 1) + rank) * size + np.arange(size))]
+    return tree.children[np.lexsort((rank, parent))]
 
 
 def families_in(tree: RadixTree, order: IntArray) -> tuple[IntArray, IntArray] | None:

@@ -17,7 +17,7 @@ from mechanism.ranges import changes, expand, runs, suffix_sums_after
 
 __all__ = ["Bidders", "charge_many_requests", "charge_one_request"]
 
-_PORTION = 1 << 18  # (request, ancestor) pairs looked at together
+_PORTION = 1 << 16  # (request, ancestor) pairs looked at together
 
 
 class Bidders:

@@ -72,14 +72,15 @@ class Families:
     def last_above(self, slot: IntArray, average: Money) -> IntArray:
         """The last slot at or behind `slot` in its family whose average is strictly above `average`; `slot` if none.
 
-        Averages fall along a family: binary search, all queries at once.
+        Averages fall along a family: binary search, halving steps, all queries at once.
         """
-        low, high = slot, self.end[slot] - 1
-        while np.any(low < high):
-            middle = (low + high + 1) >> 1
-            above = self.average[middle] > average
-            low, high = np.where(above, middle, low), np.where(above, high, middle - 1)
-        return low
+        last, end = slot.copy(), self.end[slot]
+        step = 1 << int((end - slot).max(initial=0)).bit_length()
+        while step := step >> 1:
+            ahead = last + step
+            above = self.average.take(ahead, mode="clip") > average
+            last += (above & (ahead < end)) * step
+        return last
 
     def between(self, slot: IntArray, last: IntArray) -> tuple[Money, IntArray]:
         """Σ F and Σ N over the slots behind `slot` up to `last`, both in one family."""
