@@ -31,7 +31,8 @@ _UNKNOWN_KEY = {"extra_forbidden", "unexpected_keyword_argument"}
 @functools.cache
 def model_of(cls: type[Any]) -> type[BaseModel]:
     """The validator of a dataclass: one field each, described by the class docstring."""
-    hints, docs = get_type_hints(cls, include_extras=True), field_docs(cls)
+    hints = get_type_hints(cls, include_extras=True)
+    docs = {name: about for base in reversed(cls.__mro__) for name, about in field_docs(base).items()}
     fields: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
         if not field.init:

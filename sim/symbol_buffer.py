@@ -42,12 +42,15 @@ class SymbolBuffer:
             needed = -(-input_length // block_tokens)
             found = f"{len(ids)} ids for {input_length} tokens in blocks of {block_tokens}"
             raise row.problem("hash_ids", found, f"{needed} ids")
+        whole = [block_tokens] * (len(ids) - 1)
+        self.append_symbols(ids, [*whole, input_length - block_tokens * len(whole)] if ids else [], row, "hash_ids")
+
+    def append_symbols(self, ids: Sequence[int], lengths: Sequence[int], row: Row, key: str) -> None:
+        """One prompt of symbols that are `lengths` tokens long, each at least 1."""
         if self._lengths is None:
             self._lengths = array("i")
-        self.append(ids, row, "hash_ids")
-        if ids:
-            self._lengths.extend([block_tokens] * (len(ids) - 1))
-            self._lengths.append(input_length - block_tokens * (len(ids) - 1))
+        self.append(ids, row, key)
+        self._lengths.extend(lengths)
 
     def prompts(self) -> Prompts:
         """What was collected."""
