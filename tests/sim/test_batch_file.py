@@ -1,3 +1,4 @@
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -226,4 +227,4 @@ def test_whatever_is_written_is_read(
     batch = read(tmp_path_factory.mktemp("batch"), *texts)
     assert batch.bid.tolist() == bids
     ends = batch.prompts.indptr
-    assert [batch.prompts.symbols[a:b].tolist() for a, b in zip(ends, ends[1:], strict=False)] == rows
+    assert [batch.prompts.symbols[a:b].tolist() for a, b in itertools.pairwise(ends)] == rows

@@ -49,7 +49,7 @@ def test_a_broken_file_and_an_unknown_name(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{}")
     with pytest.raises(ScenarioError, match=r"broken.json: found .*; expected a tokenizer.json"):
         load_tokenizer(str(tmp_path / "broken.json"))
-    with pytest.raises(ScenarioError, match='found "o20k"; .* Did you mean "o200k"'):
+    with pytest.raises(ScenarioError, match=r'found "o20k"; .* Did you mean "o200k"\?'):
         load_tokenizer("o20k")
 
 
