@@ -64,6 +64,7 @@ def axis(title: str, **extra: Any) -> dict[str, Any]:
         "zerolinecolor": "var(--line)",
         "zeroline": False,
         "automargin": True,
+        "separatethousands": True,
     }
     return {**look, **extra}
 

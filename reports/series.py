@@ -16,8 +16,8 @@ __all__ = ["COLORS", "DASHES", "Estimate", "Series", "series_of"]
 #: Slots of the palette; `templates/page.css` gives each its colour in light and in dark.
 COLORS = 8
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-#: What is left of the difference of two equal sums, as a share of the sums.
-_ROUNDING = 1e-9
+#: A difference of less than this share of the mean is shown as none: rounding of doubles, or microseconds a minute.
+_NO_DIFFERENCE = 1e-6
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")
 
 
@@ -93,12 +93,12 @@ class Series:
         return Estimate.read(self.record.get(name))
 
     def paired(self, name: str) -> Estimate:
-        """Mean over trials of the difference to the run's first schedule; rounding of doubles counts as 0."""
+        """Mean over trials of the difference to the run's first schedule; less than a millionth counts as 0."""
         found = Estimate.read(self.record.get("paired", {}).get(name), "diff")
-        dust = _ROUNDING * abs(self.metric(name).mean or 0.0)
+        least = _NO_DIFFERENCE * abs(self.metric(name).mean or 0.0)
 
         def rounded(number: float | None) -> float | None:
-            return 0.0 if number is not None and abs(number) <= dust else number
+            return 0.0 if number is not None and abs(number) <= least else number
 
         return Estimate(rounded(found.mean), rounded(found.se), found.n)
 

@@ -14,6 +14,8 @@ from reports.text import MISSING, Unit, difference, estimate, mean_text, number,
 __all__ = ["Bar", "Card", "CardRow", "cards", "reading"]
 
 _WELFARE, _TTFT = "welfare_pct_over_random", "mean_ttft_ms"
+#: Percentage points of welfare that no sentence should make a winner of.
+_ABOUT_EQUAL = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,19 @@ def reading(series: Sequence[Series]) -> Markup:
 
 def _contrast(first: Series, best: Series) -> Markup:
     """The rest of the sentence: of the other schedules the one with the most welfare, and what it costs in waiting."""
-    told = _percent(best.metric(_WELFARE))
-    if best.run is first.run and _within_error(best.paired(_WELFARE)):
-        told += ", a difference of less than two standard errors"
+    told, more = _percent(best.metric(_WELFARE)), _mean_welfare(best) - _mean_welfare(first)
     ratio = (best.metric(_TTFT).mean or 0.0) / (first.metric(_TTFT).mean or 1.0)
-    same = 0.98 <= ratio <= 1.02
-    if _mean_welfare(best) <= _mean_welfare(first):
-        wait = "the same mean TTFT" if same else f"{number(ratio, 2)} times its mean TTFT"
+    same_wait = 0.98 <= ratio <= 1.02
+    wait = "the same mean TTFT" if same_wait else f"{number(ratio, 2)} times its mean TTFT"
+    noise = best.run is first.run and _within_error(best.paired(_WELFARE))
+    if noise or abs(more) < _ABOUT_EQUAL:
+        told += ", a difference of less than two standard errors" if noise else ""
+        return Markup("; <strong>{}</strong> earns about as much ({}) at {}.").format(best.label, told, wait)
+    if more < 0:
         text = Markup("; no other schedule earns more, <strong>{}</strong> comes nearest ({}) at {}.")
         return text.format(best.label, told, wait)
-    if same:
-        wait = "at the same mean TTFT"
+    if same_wait:
+        wait = f"at {wait}"
     else:
         wait = f"{'but' if ratio > 1 else 'and'} takes {number(ratio, 2)} times as long to a first token"
     return Markup("; <strong>{}</strong> earns the most ({}), {}.").format(best.label, told, wait)

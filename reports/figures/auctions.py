@@ -38,37 +38,34 @@ def over_time(series: Sequence[Series]) -> tuple[Chart, ...]:
     caption = "First trial."
     if most > POINTS:
         caption += f" {most:,} batches: each point is the mean of {math.ceil(most / POINTS)} neighbours."
+    shown = {
+        "revenue": ("Revenue per batch", "What the users of the batch pay together."),
+        "scheduled_welfare": ("Scheduled welfare per batch", "Σ v·x in the order the auction decided."),
+    }
     charts = []
-    for column, title, words in (
-        ("revenue", "Revenue per batch", "What the users of the batch pay together."),
-        ("scheduled_welfare", "Scheduled welfare per batch", "Σ v·x in the order the auction decided."),
-    ):
-        traces = [
-            go.Scatter(
-                x=drawn["batch"].to_list(),
-                y=drawn[column].to_list(),
-                mode="lines+markers" if len(drawn) <= 60 else "lines",
-                name=plain(one.label),
-                line={**one.line, "width": 1.5},
-                marker={"symbol": one.symbol, "size": 6, "color": one.css},
-                hovertemplate=f"batch %{{x}}: %{{y:.4g}}<extra>{plain(one.label)}</extra>",
-            )
-            for one, table in tables
-            if len(drawn := per_batch(table, column))
-        ]
+    for column, (title, words) in shown.items():
+        drawn = [(one, per_batch(table, column)) for one, table in tables]
+        traces = [_line(one, rows, column) for one, rows in drawn if len(rows)]
+        x = axis("batch", **({"dtick": 1} if most <= 20 else {}))
         charts.append(
             Chart(
                 key=f"auctions-{column}",
                 title=title,
                 caption=f"{words} {caption}",
-                figure=figure(
-                    traces,
-                    x=axis("batch", **({"dtick": 1} if most <= 20 else {})),
-                    y=axis(title.lower(), rangemode="tozero"),
-                )
-                if traces
-                else None,
+                figure=figure(traces, x=x, y=axis(title.lower(), rangemode="tozero")) if traces else None,
                 missing="Not reported.",
             )
         )
     return tuple(charts)
+
+
+def _line(one: Series, rows: pl.DataFrame, column: str) -> go.Scatter:
+    return go.Scatter(
+        x=rows["batch"].to_list(),
+        y=rows[column].to_list(),
+        mode="lines+markers" if len(rows) <= 60 else "lines",
+        name=plain(one.label),
+        line={**one.line, "width": 1.5},
+        marker={"symbol": one.symbol, "size": 6, "color": one.css},
+        hovertemplate=f"batch %{{x}}: %{{y:.4g}}<extra>{plain(one.label)}</extra>",
+    )

@@ -106,7 +106,10 @@ def _colors(bids: Sequence[float | None]) -> dict[str, Any]:
             "yanchor": "top",
             "len": 0.6,
             "tickvals": [math.log10(tick) for tick in ticks],
-            "ticktext": [number(tick) for tick in ticks],
+            # nodes that bid nothing share the colour of the lowest bid
+            "ticktext": [
+                "≤ " * (step == 0 and len(positive) < len(bids)) + number(tick) for step, tick in enumerate(ticks)
+            ],
             "thickness": 10,
             "outlinewidth": 0,
             "ticklabeloverflow": "allow",

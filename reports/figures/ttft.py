@@ -60,34 +60,19 @@ def dispatched(series: Series) -> pl.DataFrame:
 def overall(series: Sequence[Series]) -> tuple[Chart, Chart]:
     """Two charts: the distribution of TTFT per schedule, and its mean by bid decile."""
     name, scale = time_scale(_largest_s(series))
-    curves, means = [], []
-    for one in series:
-        rows = dispatched(one)
-        x, y = ecdf(rows["ttft_s"])
-        hover = f"%{{y:.0%}} of requests within %{{x:.4g}} {name}<extra>{plain(one.label)}</extra>"
-        curves.append(_line(one, x * scale, y, hover, shape="hv"))
-        by_decile = with_deciles(rows).drop_nulls("decile").group_by("decile").agg(_MEAN, pl.len())
-        by_decile = by_decile.drop_nulls("ttft_s").sort("decile")
-        hover = f"decile %{{x}}: mean %{{y:.4g}} {name}, %{{customdata}} requests<extra>{plain(one.label)}</extra>"
-        means.append(
-            _line(
-                one,
-                by_decile["decile"],
-                by_decile["ttft_s"] * scale,
-                hover,
-                mode="lines+markers",
-                marker={"symbol": one.symbol, "size": 8, "color": one.css},
-                customdata=by_decile["len"].to_list(),
-            )
-        )
-    ttft = axis(f"TTFT ({name})", rangemode="tozero")
-    missing = "" if any(len(curve.x) for curve in curves) else "No request got a first token."
+    tables = [(one, dispatched(one)) for one in series]
+    curves = [_curve(one, rows, name, scale) for one, rows in tables]
+    means = [_means(one, rows, name, scale) for one, rows in tables]
+    served = any(len(curve.x) for curve in curves)
+    missing = "" if served else "No request got a first token."
+    time = axis(f"TTFT ({name})", rangemode="tozero")
+    decile, wait = axis("bid decile", range=[0.5, 10.5], dtick=1), axis(f"mean TTFT ({name})", rangemode="tozero")
     return (
         Chart(
             key="ttft-all",
             title="All requests",
             caption="Share of the requests that had their first token by then. Further left is quicker.",
-            figure=None if missing else figure(curves, x=ttft, y=_SHARE),
+            figure=figure(curves, x=time, y=_SHARE) if served else None,
             missing=missing,
         ),
         Chart(
@@ -95,16 +80,28 @@ def overall(series: Sequence[Series]) -> tuple[Chart, Chart]:
             title="Mean by bid decile",
             caption="1 = the tenth of the requests with the lowest bids, 10 = the highest; equal bids share a"
             " decile. A line that falls to the right: who bids more waits less.",
-            figure=None
-            if missing
-            else figure(
-                means,
-                x=axis("bid decile", range=[0.5, 10.5], dtick=1),
-                y=axis(f"mean TTFT ({name})", rangemode="tozero"),
-            ),
+            figure=figure(means, x=decile, y=wait) if served else None,
             missing=missing,
         ),
     )
+
+
+def _curve(one: Series, rows: pl.DataFrame, name: str, scale: float) -> go.Scatter:
+    x, y = ecdf(rows["ttft_s"])
+    hover = f"%{{y:.0%}} of requests within %{{x:.4g}} {name}<extra>{plain(one.label)}</extra>"
+    return _line(one, x * scale, y, hover, shape="hv")
+
+
+def _means(one: Series, rows: pl.DataFrame, name: str, scale: float) -> go.Scatter:
+    grouped = with_deciles(rows).drop_nulls("decile").group_by("decile").agg(pl.col("ttft_s").mean(), pl.len())
+    drawn = grouped.drop_nulls("ttft_s").sort("decile")
+    hover = f"decile %{{x}}: mean %{{y:.4g}} {name}, %{{customdata}} requests<extra>{plain(one.label)}</extra>"
+    style: dict[str, Any] = {
+        "mode": "lines+markers",
+        "marker": {"symbol": one.symbol, "size": 8, "color": one.css},
+        "customdata": drawn["len"].to_list(),
+    }
+    return _line(one, drawn["decile"], drawn["ttft_s"] * scale, hover, **style)
 
 
 def decile_facets(series: Sequence[Series]) -> tuple[Chart, ...]:
@@ -136,7 +133,6 @@ def decile_facets(series: Sequence[Series]) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-_MEAN = pl.col("ttft_s").mean()
 _SHARE = axis("share of requests", range=[0, 1.02], tickformat=".0%")
 
 

@@ -38,7 +38,6 @@ def against_ttft(series: Sequence[Series]) -> Chart:
             # room on the right for the names
             x=axis(f"mean TTFT ({name})", range=[0, 1.2 * max(means) * per_s / 1e3]),
             y=axis("welfare over a random order (%)", zeroline=True),
-            legend=False,
         )
         if traces
         else None,
@@ -58,8 +57,8 @@ def _traces(one: Series, per_ms: float, name: str) -> Iterator[go.Scatter]:
             x=[x for x, _ in trials],
             y=[y for _, y in trials],
             mode="markers",
-            marker={"color": one.css, "symbol": one.symbol, "size": 7, "opacity": 0.35},
             showlegend=False,
+            marker={"color": one.css, "symbol": one.symbol, "size": 7, "opacity": 0.35},
             hovertemplate=f"one trial: %{{x:.4g}} {name}, %{{y:+.2f}} %<extra>{plain(one.label)}</extra>",
         )
     welfare, ttft = one.metric(_WELFARE), one.metric(_TTFT)

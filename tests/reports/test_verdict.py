@@ -46,8 +46,17 @@ def test_a_difference_inside_the_error_is_said(folder: Path) -> None:
         schedules["no-sort"]["mean_ttft_ms"] = {"mean": 261.0, "se": 2.5, "n": 2}
 
     assert told(folder, edit).endswith(
-        "(43.0 ± 2.5 % below, a difference of less than two standard errors) at the same mean TTFT."
+        "; <strong>no-sort</strong> earns about as much (43.0 ± 2.5 % below, a difference of less than two standard"
+        " errors) at the same mean TTFT."
     )
+
+
+def test_half_a_point_makes_no_winner(folder: Path) -> None:
+    def edit(schedules: Any) -> None:
+        schedules["no-sort"]["welfare_pct_over_random"] = {"mean": 41.9, "se": None, "n": 1}
+        schedules["no-sort"]["paired"]["welfare_pct_over_random"] = {"diff": 0.23, "se": None, "n": 1}
+
+    assert told(folder, edit).endswith("earns about as much (41.9 % above) at 1.92 times its mean TTFT.")
 
 
 def test_nothing_served_is_said_and_names_are_escaped(folder: Path) -> None:

@@ -36,6 +36,13 @@ def test_equal_bids_of_any_size_have_a_colour_and_no_scale(folder: Path, bid: fl
     assert marker.showscale is False
 
 
+def test_a_bid_of_zero_shares_the_lowest_colour(folder: Path) -> None:
+    edit_json(folder / "tree.json", lambda tree: tree["nodes"][5].update(average_bid=0.0))
+    marker = first_levels(load_runs([folder]))[0].figure.data[0].marker
+    assert marker.colors[5] == marker.colors[4] == 0.0
+    assert marker.colorbar.ticktext == ("≤ 1", "2", "4")
+
+
 def test_a_run_without_a_tree_says_so(folder: Path) -> None:
     (folder / "tree.json").unlink()
     (chart,) = first_levels(load_runs([folder]))
