@@ -49,6 +49,7 @@ class Jsonl:
         drawn = draw_output_tokens(self.output_tokens, len(batch), rng_stream("workload-outputs"))
         output_tokens = np.where(batch.has_output, batch.output_tokens, drawn)
         self._check_lengths(batch, output_tokens)
+        recorded = batch.has_output_ids
         arrival_ns: IntArray | None = None
         warnings: tuple[str, ...] = ()
         if batch.arrival_s is not None:
@@ -65,8 +66,8 @@ class Jsonl:
             user=batch.user,
             value=batch.value,
             bid=batch.bid,
-            output_ids=batch.output_ids if batch.has_output_ids.any() else None,
-            output_recorded=None if batch.has_output_ids.all() else batch.has_output_ids,
+            output_ids=batch.output_ids if recorded.any() else None,
+            output_recorded=recorded if recorded.any() and not recorded.all() else None,
             warnings=warnings,
         )
 
