@@ -73,8 +73,9 @@ def known_metrics(records: Iterable[Mapping[str, object]]) -> tuple[Metric, ...]
 
 def unit_of(metric: Metric, series: Sequence[Series]) -> Unit:
     """The unit a metric is shown in, one for all schedules so that they can be compared at a glance."""
+    values = [one.metric(metric.name).mean for one in series]
     if metric.name in _UNITS:
-        return _UNITS[metric.name]
+        return _UNITS[metric.name].for_values(values)
     if metric.name.endswith("_ms"):
-        return unit_of_ms(one.metric(metric.name).mean for one in series)
-    return Unit("s") if metric.name.endswith("_s") else Unit()
+        return unit_of_ms(values).for_values(values)
+    return (Unit("s") if metric.name.endswith("_s") else Unit()).for_values(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reports.series import Estimate
 
@@ -16,17 +16,21 @@ _MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a metric is shown: times `scale`, followed by `name`; `delta` is the unit of differences."""
+    """How a metric is shown: times `scale`, followed by `name`, with at most `decimals` decimals.
+
+    `delta` is the unit of differences where it is another one: a share differs by percentage points.
+    """
 
     name: str = ""
     scale: float = 1.0
     signed: bool = False
     delta: str | None = None
+    decimals: int = 6
 
-    @property
-    def delta_name(self) -> str:
-        """The unit of a difference: a share differs by percentage points."""
-        return self.name if self.delta is None else self.delta
+    def for_values(self, values: Iterable[float | None]) -> Unit:
+        """This unit with two decimals, or as many as show four digits of the largest value."""
+        largest = max((abs(value) * self.scale for value in values if value is not None), default=0.0)
+        return replace(self, decimals=max(2, _significant(largest)) if largest else 2)
 
 
 def number(value: float | None, decimals: int | None = None, *, signed: bool = False) -> str:
@@ -41,10 +45,9 @@ def number(value: float | None, decimals: int | None = None, *, signed: bool = F
     if decimals is None and 0 < abs(value) < 1e-4:
         return f"{value:{'+' if signed else ''}.2e}".replace("-", _MINUS)
     if decimals is None:
-        whole = float(value).is_integer()
-        decimals = 0 if whole else max(0, 3 - math.floor(math.log10(abs(value))))
-    text = f"{value:{'+' if signed and value else ''},.{min(decimals, 9)}f}"
-    return text.replace("-", _MINUS)
+        decimals = _significant(value)
+    value = round(value, decimals) or 0.0
+    return f"{value:{'+' if signed and value else ''},.{decimals}f}".replace("-", _MINUS)
 
 
 def estimate(found: Estimate, unit: Unit) -> str:
@@ -57,9 +60,8 @@ def estimate(found: Estimate, unit: Unit) -> str:
     """
     if found.mean is None or found.se is None:
         return mean_text(found, unit)
-    decimals, se = _decimals(found, unit), found.se * unit.scale
-    mean = number(found.mean * unit.scale, decimals, signed=unit.signed)
-    return f"{mean} ± {number(se if decimals is not None else 0.0, decimals)}{_tail(unit)}"
+    mean = number(found.mean * unit.scale, _decimals(found, unit), signed=unit.signed)
+    return f"{mean} ± {_error(found, unit)}{_tail(unit)}"
 
 
 def difference(found: Estimate, unit: Unit) -> str:
@@ -68,7 +70,7 @@ def difference(found: Estimate, unit: Unit) -> str:
     >>> difference(Estimate(-0.031, 0.002, 3), Unit("%", 100.0, delta="pp"))
     '−3.10 ± 0.20 pp'
     """
-    return estimate(found, Unit(unit.delta_name, unit.scale, signed=True))
+    return estimate(found, replace(unit, name=unit.name if unit.delta is None else unit.delta, signed=True))
 
 
 def mean_text(found: Estimate, unit: Unit) -> str:
@@ -86,10 +88,7 @@ def se_text(found: Estimate, unit: Unit) -> str:
     """
     if found.mean is None:
         return ""
-    if found.se is None:
-        return f"n = {found.n}, no interval"
-    decimals = _decimals(found, unit)
-    return f"± {number(found.se * unit.scale if decimals is not None else 0.0, decimals)} · n = {found.n}"
+    return f"n = {found.n}, no interval" if found.se is None else f"± {_error(found, unit)} · n = {found.n}"
 
 
 def unit_of_ms(values: Iterable[float | None]) -> Unit:
@@ -102,8 +101,28 @@ def _tail(unit: Unit) -> str:
     return f" {unit.name}" if unit.name else ""
 
 
-def _decimals(found: Estimate, unit: Unit) -> int | None:
-    """Decimals up to the error's second digit; None without an error, or where it is rounding of doubles."""
-    if found.mean is None or found.se is None or found.se <= 1e-12 * abs(found.mean):
-        return None
-    return min(max(1 - math.floor(math.log10(found.se * unit.scale)), 0), 6)
+def _error(found: Estimate, unit: Unit) -> str:
+    """The standard error to the mean's decimals; an error too small for them is said to be below the last."""
+    if not _has_spread(found):
+        return "0"
+    decimals, se = _decimals(found, unit), (found.se or 0.0) * unit.scale
+    return number(se, decimals) if round(se, decimals) > 0 else f"<{number(10.0**-decimals, decimals)}"
+
+
+def _has_spread(found: Estimate) -> bool:
+    """Whether there is an error, and more of it than the rounding of doubles leaves."""
+    return found.mean is not None and found.se is not None and found.se > 1e-12 * abs(found.mean)
+
+
+def _decimals(found: Estimate, unit: Unit) -> int:
+    """Decimals up to the error's second digit, or four digits of the mean, within the unit's."""
+    if _has_spread(found):
+        decimals = max(0, 1 - math.floor(math.log10((found.se or 0.0) * unit.scale)))
+    else:
+        decimals = _significant((found.mean or 0.0) * unit.scale)
+    return min(decimals, unit.decimals)
+
+
+def _significant(value: float) -> int:
+    """Decimals that show four significant digits; none for a whole number."""
+    return 0 if float(value).is_integer() else max(0, 3 - math.floor(math.log10(abs(value))))

@@ -53,6 +53,21 @@ def test_mean_and_error_apart_agree_with_both_together() -> None:
     assert se_text(Estimate(None, None, 0), unit) == ""
 
 
+def test_a_unit_bounds_the_decimals_and_says_when_an_error_is_below_them() -> None:
+    share = Unit("%", 100.0, delta="pp").for_values([0.904, 0.448, None])
+    assert share.decimals == 2
+    assert estimate(Estimate(0.903774, 0.00026, 3), share) == "90.38 ± 0.03 %"
+    assert difference(Estimate(0.0001894, 0.0000043, 3), share) == "+0.02 ± <0.01 pp"
+    assert difference(Estimate(-0.00001, 0.0000043, 3), share) == "0.00 ± <0.01 pp"
+    assert se_text(Estimate(0.9, 1e-6, 3), share) == "± <0.01 · n = 3"
+
+
+def test_small_values_keep_four_digits() -> None:
+    assert estimate(Estimate(0.0034126, None, 1), Unit("s").for_values([0.0034126])) == "0.003413 s"
+    assert Unit("s").for_values([4775.36]).decimals == 2
+    assert Unit("s").for_values([None]).decimals == 2
+
+
 def test_milliseconds_become_seconds_from_ten_seconds_on() -> None:
     assert unit_of_ms([9_999.0, None]).name == "ms"
     assert unit_of_ms([1.0, 10_000.0]) == Unit("s", 1e-3)
