@@ -68,7 +68,7 @@ class TraceOptions:
         demand = _drop(demand, demand.prompts.num_tokens == 0, "empty prompt", counts)
         if self.zero_output == "drop":
             demand = _drop(demand, demand.output_tokens == 0, "zero output", counts)
-        demand = _scale(replace(demand, output_tokens=np.maximum(demand.output_tokens, 1)), self.length_scale)
+        demand = _scale(_prefill_only(demand), self.length_scale)
         demand = self._limit(demand, counts)
         if self.num_requests is not None and len(demand.prompts) > self.num_requests:
             demand = _take(demand, np.arange(self.num_requests))
@@ -115,6 +115,15 @@ def _drop(demand: Demand, unwanted: BoolArray, reason: str, counts: dict[str, in
         return demand
     counts[reason] = counts.get(reason, 0) + number
     return _take(demand, np.flatnonzero(~unwanted))
+
+
+def _prefill_only(demand: Demand) -> Demand:
+    """Requests without output generate one token, which nobody recorded."""
+    failed = demand.output_tokens == 0
+    if not failed.any():
+        return demand
+    recorded = None if demand.output_ids is None else ~failed
+    return replace(demand, output_tokens=np.maximum(demand.output_tokens, 1), output_recorded=recorded)
 
 
 def _scale(demand: Demand, factor: float) -> Demand:

@@ -17,9 +17,7 @@ from sim.requests import Demand
 from sim.symbol_buffer import SymbolBuffer
 from sim.workloads._clock import date_clock, trace_clock
 
-__all__ = ["TraceBuilder"]
-
-_LONGEST = 2**31 - 1
+__all__ = ["TraceBuilder", "ids_of"]
 
 
 class TraceBuilder:
@@ -53,26 +51,20 @@ class TraceBuilder:
 
     def blocks(self, row: Row, key: str, input_tokens: int, block_tokens: int) -> None:
         """A prompt of blocks of one size, of which the last holds what the others leave: from 1 token to all."""
-        self._prompts.append_blocks(block_ids(row, key), input_tokens, block_tokens, row)
+        self._prompts.append_blocks(ids_of(row, key), input_tokens, block_tokens, row)
 
     def symbols(self, row: Row, key: str, ids: Sequence[int], lengths: Sequence[int]) -> None:
         """A prompt of symbols with lengths in tokens, each at least 1; see `private_id` for private ones."""
         self._prompts.append_symbols(ids, lengths, row, key)
 
-    def tokens(self, row: Row, key: str) -> int:
-        """A prompt of token ids; returns how many."""
-        ids = block_ids(row, key)
+    def tokens(self, row: Row, key: str, ids: Sequence[int]) -> None:
+        """A prompt of token ids."""
         self._prompts.append(ids, row, key)
-        return len(ids)
 
     def private(self, row: Row, key: str, input_tokens: int) -> None:
         """A prompt that shares nothing with any other."""
-        if input_tokens > _LONGEST:
-            raise row.problem(key, str(input_tokens), f"at most {_LONGEST:,} tokens")
-        if input_tokens:
-            self._prompts.append_symbols([self.private_id()], [input_tokens], row, key)
-        else:
-            self._prompts.append_symbols([], [], row, key)
+        ids = [self.private_id()] if input_tokens else []
+        self._prompts.append_symbols(ids, [input_tokens] * len(ids), row, key)
 
     def private_id(self) -> int:
         """The id of a symbol that nobody else has."""
@@ -107,8 +99,16 @@ class TraceBuilder:
 
     # ---- the whole trace
 
-    def demand(self, warnings: Sequence[str] = ()) -> Demand:
-        """Everything as recorded. A request is called after its line unless the reader named it."""
+    @property
+    def num_records(self) -> int:
+        """Records so far."""
+        return len(self._lines)
+
+    def demand(self, output_tokens: IntArray | None = None, warnings: Sequence[str] = ()) -> Demand:
+        """Everything as recorded; a request is called after its line unless the reader named it.
+
+        `output_tokens` replaces what `add` was told.
+        """
         lines = np.frombuffer(self._lines, dtype=np.int64)
         n, columns = len(lines), self._columns
         assert all(len(column) == n for column in columns.values()), {name: len(c) for name, c in columns.items()}
@@ -116,7 +116,9 @@ class TraceBuilder:
         names = columns.get("request_id")
         return Demand(
             prompts=self._prompts.prompts(),
-            output_tokens=np.frombuffer(self._output_tokens, dtype=np.int64),
+            output_tokens=np.frombuffer(self._output_tokens, dtype=np.int64)
+            if output_tokens is None
+            else output_tokens,
             cluster=np.arange(n),
             request_id=tuple(map(str, lines.tolist())) if names is None else self._unique(names, lines),
             session=tuple(columns["session"]) if "session" in columns else None,
@@ -159,7 +161,7 @@ class TraceBuilder:
         return tuple(names)
 
 
-def block_ids(row: Row, key: str) -> list[int]:
+def ids_of(row: Row, key: str) -> list[int]:
     """The ids under `key`, each 0 or more."""
     ids = row.integers(key)
     if ids and min(ids) < 0:

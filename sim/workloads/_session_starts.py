@@ -1,0 +1,33 @@
+"""When sessions start that were recorded one by one, each on a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sim.requests import Demand
+
+__all__ = ["session_starts"]
+
+
+def session_starts(
+    demand: Demand, session_rate: float | None, rng_stream: Callable[[str], np.random.Generator]
+) -> Demand:
+    """`demand` with its sessions moved in time as wholes, so that their first requests form a Poisson process.
+
+    Sessions keep the order of the file; the first starts at 0. `session_rate` None leaves them where they are.
+
+    A name that extends another's by ``/`` (a sub-agent's) belongs to that session and moves with it.
+    """
+    if session_rate is None or demand.session is None or demand.arrival_ns is None or not len(demand.session):
+        return demand
+    number: dict[str, int] = {}
+    root = np.array([number.setdefault(name.split("/")[0], len(number)) for name in demand.session])
+    gaps = rng_stream("workload-sessions").standard_exponential(len(number)) / session_rate
+    gaps[0] = 0.0
+    first = np.full(len(number), np.iinfo(np.int64).max)
+    np.minimum.at(first, root, demand.arrival_ns)
+    starts = np.rint(np.cumsum(gaps) * 1e9).astype(np.int64)
+    return replace(demand, arrival_ns=demand.arrival_ns + (starts - first)[root])
