@@ -59,12 +59,14 @@ def reading(series: Sequence[Series]) -> Markup:
     if welfare.mean is None or ttft.mean is None:
         nothing = Markup("<strong>{}</strong> brought no request to its first token: nothing to compare.")
         return nothing.format(first.label)
-    wait = estimate(Estimate(round(ttft.mean), None, 1), unit_of(HEADLINES[2], series))
+    wait = mean_text(ttft, unit_of(HEADLINES[2], series))
     share = "an unreported cache hit rate" if hit.mean is None else f"a cache hit rate of {number(100 * hit.mean, 1)} %"
     text = Markup("<strong>{}</strong> realises welfare {} a random order, at {} and a mean TTFT of {}").format(
         first.label, _percent(welfare), share, wait
     )
-    rated = [one for one in series[1:] if None not in (one.metric(_WELFARE).mean, one.metric(_TTFT).mean)]
+    # schedules of one run met the same requests; other runs may be other scenarios
+    others = [one for one in series[1:] if one.run is first.run] or series[1:]
+    rated = [one for one in others if None not in (one.metric(_WELFARE).mean, one.metric(_TTFT).mean)]
     return text + (_contrast(first, max(rated, key=_mean_welfare)) if rated else ".")
 
 

@@ -13,6 +13,8 @@ from reports.text import Unit, estimate
 
 __all__ = ["against_ttft"]
 
+#: Marks that still have room for their names; with more, the legend has to do.
+LABELS = 6
 _WELFARE, _TTFT = "welfare_pct_over_random", "mean_ttft_ms"
 
 
@@ -21,7 +23,8 @@ def against_ttft(series: Sequence[Series]) -> Chart:
     found = [one for one in series if None not in (one.metric(_WELFARE).mean, one.metric(_TTFT).mean)]
     means = [one.metric(_TTFT).mean or 0.0 for one in found]
     name, per_s = time_scale(max(means, default=0.0) / 1e3)
-    traces = [trace for one in found for trace in _traces(one, per_s / 1e3, name)]
+    labelled = len(found) <= LABELS
+    traces = [trace for one in found for trace in _traces(one, per_s / 1e3, name, labelled=labelled)]
     absent = [one.label for one in series if one not in found]
     caption = (
         "Up and to the left is better. Large marks are means over trials with bars of one standard error; faint"
@@ -46,7 +49,7 @@ def against_ttft(series: Sequence[Series]) -> Chart:
     )
 
 
-def _traces(one: Series, per_ms: float, name: str) -> Iterator[go.Scatter]:
+def _traces(one: Series, per_ms: float, name: str, *, labelled: bool) -> Iterator[go.Scatter]:
     trials = [
         (x * per_ms, y)
         for trial in one.record.get("trials", [])
@@ -66,7 +69,7 @@ def _traces(one: Series, per_ms: float, name: str) -> Iterator[go.Scatter]:
     yield go.Scatter(
         x=[(ttft.mean or 0.0) * per_ms],
         y=[welfare.mean],
-        mode="markers+text",
+        mode="markers+text" if labelled else "markers",
         text=[f"  {plain(one.label)}"],
         textposition="middle right",
         cliponaxis=False,

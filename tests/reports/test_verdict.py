@@ -59,6 +59,17 @@ def test_half_a_point_makes_no_winner(folder: Path) -> None:
     assert told(folder, edit).endswith("earns about as much (41.9 % above) at 1.92 times its mean TTFT.")
 
 
+def test_other_scenarios_are_no_rivals_but_single_runs_are(folder: Path, tmp_path: Path) -> None:
+    rich = write_run(tmp_path / "rich", "rich")
+    edit_json(rich / "summary.json", lambda s: s["schedules"]["dfs-bid"]["welfare_pct_over_random"].update(mean=99.0))
+    assert "<strong>four/no-sort</strong> comes nearest" in reading(series_of(load_runs([folder, rich])))
+    for path in (folder, rich):
+        edit_json(path / "summary.json", lambda summary: summary["schedules"].pop("no-sort"))
+    assert "<strong>rich/dfs-bid</strong> earns the most (99.0 % above)" in reading(
+        series_of(load_runs([folder, rich]))
+    )
+
+
 def test_nothing_served_is_said_and_names_are_escaped(folder: Path) -> None:
     def edit(schedules: Any) -> None:
         record = schedules.pop("dfs-bid")
