@@ -36,6 +36,8 @@ class SymbolBuffer:
 
     def append_blocks(self, ids: Sequence[int], input_length: int, block_tokens: int, row: Row) -> None:
         """One prompt of blocks; the last one holds what is left of `input_length`, from 1 token to a whole block."""
+        if input_length >= 2**31:
+            raise row.problem("input_length", str(input_length), "below 2,147,483,648 tokens")
         if len(ids) != -(-input_length // block_tokens):
             needed = -(-input_length // block_tokens)
             found = f"{len(ids)} ids for {input_length} tokens in blocks of {block_tokens}"
