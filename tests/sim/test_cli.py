@@ -175,7 +175,7 @@ def test_light_commands_load_no_heavy_package(arguments: list[str]) -> None:
 def test_simulate_does_not_load_scipy(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom sim.cli import main\n"
-        f"sys.argv[1:] = ['simulate', {str(write_small(tmp_path))!r}, '--no-report', '--quiet', '--out', {str(tmp_path)!r}]\n"
+        f"sys.argv[1:] = ['simulate', {str(write_small(tmp_path))!r}, '--no-report', '--out', {str(tmp_path)!r}]\n"
         "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
         "assert 'scipy' not in sys.modules and 'plotly' not in sys.modules"
     )
