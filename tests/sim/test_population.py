@@ -116,9 +116,19 @@ def test_only_one_cluster_has_value(tmp_path: Path) -> None:
         make_requests(scenario, 0)
 
 
-def test_an_empty_workload_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["jsonl", "mooncake"])
+@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff", "\ufeff\r\n \r\n"])
+def test_c15_an_empty_file_is_refused(tmp_path: Path, kind: str, content: str) -> None:
+    (tmp_path / "w.jsonl").write_text(content, encoding="utf-8")
+    text = SMALL.replace("stars, num_requests: 64", f"{kind}, path: w.jsonl")
+    with pytest.raises(ScenarioError, match=r"found no requests; expected at least one") as caught:
+        make_requests(load(tmp_path, text), 0)
+    assert caught.value.exit_code == 2
+
+
+def test_c15_a_file_of_nothing_but_empty_prompts_says_why(tmp_path: Path) -> None:
     (tmp_path / "w.jsonl").write_text('{"timestamp": 0, "input_length": 0, "output_length": 1, "hash_ids": []}\n')
-    text = SMALL.replace("{kind: stars, num_requests: 64}", "{kind: mooncake, path: w.jsonl}")
+    text = SMALL.replace("stars, num_requests: 64", "mooncake, path: w.jsonl")
     with pytest.raises(ScenarioError, match=r"workload: found no requests .*empty prompt.*; expected at least one"):
         make_requests(load(tmp_path, text), 0)
 
@@ -152,7 +162,7 @@ def test_pages_divide_every_block_but_the_last(prompts: Prompts, page: int, fine
 def test_pages_are_checked_when_the_workload_is_read(tmp_path: Path) -> None:
     row = '{"timestamp": 0, "input_length": 513, "output_length": 1, "hash_ids": [1, 2]}\n'
     (tmp_path / "w.jsonl").write_text(row)
-    text = SMALL.replace("{kind: stars, num_requests: 64}", "{kind: mooncake, path: w.jsonl}")
+    text = SMALL.replace("stars, num_requests: 64", "mooncake, path: w.jsonl")
     assert len(table(tmp_path, text, "backend.page_tokens=16")) == 1
     with pytest.raises(ScenarioError, match=r"backend\.page_tokens: found 24 over a block of 512 tokens"):
         table(tmp_path, text, "backend.page_tokens=24")
