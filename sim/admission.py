@@ -65,9 +65,9 @@ class Admission:
 
     def fill(self, queue: Iterable[Sequence], slots: int | None) -> bool:
         """Consider the requests of `queue` in order, at most `slots` of them; whether admission is closed after."""
+        if self._rules.stops_when_spent and self.state() is Verdict.STOP:
+            return False
         for each in queue:
-            if self._rules.stops_when_spent and self.state() is Verdict.STOP:
-                return False
             if slots is not None and len(self.admitted) >= slots:
                 return True
             self._memory.match(each)

@@ -129,7 +129,7 @@ class _Blocks:
         if symbol is None:
             return (i,)
         if left >= page:
-            return symbol, offset
+            return symbol, offset, None  # no page of several symbols holds a None
         return tuple(self._token(i, position + step) for step in range(page))
 
     def agree_until(self, i: int, j: int, start: int, end: int) -> int:

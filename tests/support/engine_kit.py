@@ -114,6 +114,8 @@ def drive(engine: Engine, arrivals: Arrivals, *, overlap: bool, jump: bool = Fal
                 log.append(("pass", turn, public(pending), engine.new_token_ratio))
         if check:
             engine.check_integrity()
+    if pending is not None:
+        engine.complete(pending)
     return log
 
 
