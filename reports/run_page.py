@@ -10,7 +10,7 @@ from reports._page import write_page
 from reports.figures import auctions, cache, payments, tree, ttft, welfare
 from reports.load import Run, load_runs
 from reports.series import Series, series_of
-from reports.tables import side_by_side, statuses, users_by_spend
+from reports.tables import side_by_side, statuses, unserved, users_by_spend
 from reports.trust import facts, sentences
 from reports.verdict import cards, reading
 
@@ -39,6 +39,7 @@ def write_run_page(run_dirs: Sequence[Path], out: Path) -> Path:
 
 
 def _context(runs: Sequence[Run], series: Sequence[Series]) -> Mapping[str, Any]:
+    ended = statuses(series)
     names = list(dict.fromkeys(run.name for run in runs))
     several = f" · {len(runs)} runs" if len(runs) > 1 else ""
     return {
@@ -57,7 +58,8 @@ def _context(runs: Sequence[Run], series: Sequence[Series]) -> Mapping[str, Any]
         "trees": tree.first_levels(runs),
         "auctions": auctions.over_time(series),
         "users": users_by_spend(series),
-        "statuses": statuses(series),
+        "statuses": ended,
+        "unserved": unserved(ended),
         "trust": [(run, tuple(sentences(run))) for run in runs],
         "run_cards": [_run_card(run) for run in runs],
         "definitions": _definitions(runs),

@@ -12,7 +12,16 @@ from reports.metrics import HEADLINES, Metric, known_metrics, unit_of
 from reports.series import Series
 from reports.text import MISSING, difference, estimate, number
 
-__all__ = ["Comparison", "MetricRow", "StatusTable", "UserTable", "side_by_side", "statuses", "users_by_spend"]
+__all__ = [
+    "Comparison",
+    "MetricRow",
+    "StatusTable",
+    "UserTable",
+    "side_by_side",
+    "statuses",
+    "unserved",
+    "users_by_spend",
+]
 
 #: Users listed a schedule.
 TOP_USERS = 12
@@ -140,3 +149,18 @@ def _status_table(one: Series) -> StatusTable:
         for (status, _), errors in ranked[:TOP_REASONS]
     )
     return StatusTable(one, tuple(found.get(name, 0) for name in _STATUSES), len(requests), reasons)
+
+
+def unserved(tables: Sequence[StatusTable]) -> str:
+    """A sentence on requests that were not served; empty when all were."""
+    told = []
+    for table in tables:
+        if table.counts[0] < table.total:
+            failed = ((name, count) for name, count in zip(_STATUSES[1:], table.counts[1:], strict=True) if count)
+            why = ", ".join(f"{count:,} {name}" for name, count in failed)
+            told.append((table.series.label, f"{table.counts[0]:,} of {table.total:,} requests ({why})"))
+    if not told:
+        return ""
+    if len(told) == len(tables) > 1 and len({counts for _, counts in told}) == 1:
+        return f"Served: {told[0][1]}, under every schedule."
+    return f"Served: {'; '.join(f'{label} {counts}' for label, counts in told)}."

@@ -84,7 +84,7 @@ def test_one_run_has_every_section_and_its_numbers(folder: Path) -> None:
         "in_flight: 1",
         "Σ cached / Σ prompt tokens.",
         "numpy 2.3.1",
-        "context_tokens not reported",
+        "context_tokens none",
     ):
         assert words in page.text
     # TTFT of everyone, its mean by decile, two facets; welfare; dfs-bid's payments; occupancy, hit rate; the tree
@@ -156,6 +156,7 @@ def test_all_rejected_is_a_page_with_reasons(folder: Path) -> None:
     page = render(folder)
     assert page.sections == SECTIONS
     assert "8 rejected needs 900 tokens" in page.text
+    assert "Served: 0 of 8 requests (8 rejected), under every schedule." in page.text
 
 
 def test_an_interrupted_run_says_so_first_and_may_lack_a_schedule(folder: Path) -> None:

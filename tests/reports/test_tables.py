@@ -6,7 +6,7 @@ from run_folders import edit_json, edit_table, write_run
 
 from reports.load import load_runs
 from reports.series import Series, series_of
-from reports.tables import side_by_side, statuses, users_by_spend
+from reports.tables import side_by_side, statuses, unserved, users_by_spend
 
 
 @pytest.fixture
@@ -84,3 +84,6 @@ def test_statuses_are_counted_over_all_trials_with_their_reasons(folder: Path) -
     assert (first.counts, first.total) == ((5, 0, 1, 2, 0), 8)
     assert first.reasons == (("rejected", 2, "for example: needs 900 tokens"), ("timeout", 1, "no answer"))
     assert (second.counts, second.reasons) == ((8, 0, 0, 0, 0), ())
+    assert unserved((first, second)) == "Served: dfs-bid 5 of 8 requests (1 timeout, 2 rejected)."
+    assert unserved((first, first)) == "Served: 5 of 8 requests (1 timeout, 2 rejected), under every schedule."
+    assert unserved((second,)) == ""
