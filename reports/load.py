@@ -26,21 +26,17 @@ def _columns(*, text: str = "", count: str = "", real: str = "") -> _Columns:
 
 #: What the page reads of each table; other columns may stand beside these.
 REQUESTS = _columns(
-    text="request_id schedule user status error",
-    count="trial batch position prompt_tokens cached_tokens output_tokens",
-    real="arrival_s admitted_s first_token_s finish_s ttft_s value bid payment",
+    text="schedule user status error",
+    count="trial prompt_tokens cached_tokens",
+    real="admitted_s first_token_s ttft_s bid",
 )
-AUCTIONS = _columns(
-    text="schedule",
-    count="trial batch n num_users tree_nodes",
-    real="formed_s scheduled_welfare declared_welfare revenue auction_ms",
-)
+AUCTIONS = _columns(text="schedule", count="trial batch", real="scheduled_welfare revenue")
 PAYMENTS = _columns(
     text="schedule user",
     count="trial batch num_requests",
-    real="declared_value obtained_value payment utility multiplier budget_left",
+    real="declared_value obtained_value payment utility",
 )
-ENGINE_STEPS = _columns(text="schedule", count="trial kv_used_tokens evicted_tokens", real="start_s duration_s")
+ENGINE_STEPS = _columns(text="schedule", count="trial kv_used_tokens", real="start_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
