@@ -24,7 +24,7 @@ def write_trace_page(found: Description, out: Path) -> Path:
 
     The page needs no network, follows the reader's light or dark setting, and holds one copy of plotly.js.
     """
-    title = Path(found.source).name or found.source
+    title = f"{Path(found.source).name or found.source} · {found.kind}"
     context = {
         "title": title,
         "found": found,
@@ -65,7 +65,6 @@ def _cards(found: Description) -> Sequence[tuple[str, str, str]]:
     if found.recorded_hit_rate is not None:
         recorded = f"recorded by the server: {found.recorded_hit_rate:.1%}"
     return (
-        ("Requests", f"{found.num_requests:,}", f"{sum(found.dropped.values()):,} records left out"),
         ("Request rate", rate, meets),
         ("Prompt tokens", f"{found.prompt_tokens.mean:,.0f}", f"mean; median {found.prompt_tokens.p50:,.0f}"),
         ("Output tokens", f"{found.output_tokens.mean:,.0f}", f"mean; median {found.output_tokens.p50:,.0f}"),

@@ -126,6 +126,36 @@ def check(
 
 
 @app.command()
+def describe(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace, or a scenario.")],
+    kind: Annotated[str | None, typer.Option("--kind", help="The trace's format; it is not guessed.")] = None,
+    overrides: SetOption = None,
+    kv_tokens: Annotated[
+        int, typer.Option("--kv-tokens", min=1, help="A KV capacity to compare prompts with.")
+    ] = 23000,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also write a page.")] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Look at a trace: span, rate over time, lengths, prefix sharing, and what to beware of."""
+    from sim.describe_trace import describe_trace
+    from sim.progress_bar import reading_bar
+
+    with reading_bar(show=not quiet):
+        found = describe_trace(trace, kind, overrides or [], kv_tokens, _backend_types())
+    if out is not None:
+        from reports.trace_page import write_trace_page
+
+        _say(f"page: {write_trace_page(found, out)}")
+    if as_json:
+        _print(found.to_json())
+    elif not quiet:
+        from sim.describe_table import describe_table
+
+        _table(describe_table(found))
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     from sim.scenario_schema import json_schema
@@ -241,7 +271,10 @@ def _progress(scenario: Scenario, *, show: bool) -> Iterator[Callable[[int, int,
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    from sim.progress_bar import reading_bars
+    from sim.reading import watching
+
+    with Progress(console=Console(stderr=True), transient=True) as bar, watching(reading_bars(bar)):
         tasks: dict[tuple[int, str], Any] = {}
 
         def update(left: int, total: int, label: str, trial: int) -> None:

@@ -1,0 +1,152 @@
+"""What a trace is like, in numbers: span, rate, lengths, sharing, what fits, and what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mechanism.prompts import FloatArray, IntArray
+from sim.arrival_rate import ArrivalRate, arrival_rate
+from sim.clock import NS_PER_S
+from sim.errors import ScenarioError
+from sim.prefix_sharing import shared_tokens
+from sim.requests import Demand
+
+__all__ = ["Description", "Lengths", "describe"]
+
+#: Where curves are sampled: 0, 1, …, 100 %.
+PERCENTS = np.arange(101)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lengths:
+    """A distribution over requests. `curve` holds the percentiles 0, 1, …, 100, linear (numpy)."""
+
+    mean: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    max: float
+    total: float
+    curve: tuple[float, ...]
+
+    @classmethod
+    def of(cls, values: IntArray | FloatArray) -> Lengths:
+        """The distribution of at least one value."""
+        curve = np.percentile(values, PERCENTS)
+        p50, p90, p95, p99 = (float(curve[p]) for p in (50, 90, 95, 99))
+        return cls(
+            mean=float(values.mean()),
+            p50=p50,
+            p90=p90,
+            p95=p95,
+            p99=p99,
+            max=float(values.max()),
+            total=float(values.sum()),
+            curve=tuple(curve.tolist()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What `describe` found.
+
+    Attributes
+    ----------
+    source, kind : the file and its format.
+    num_requests : after the drops.
+    dropped : reason → records left out.
+    arrivals : span, rate and ties of the recorded arrivals; None = there are none.
+    prompt_tokens, output_tokens : per request.
+    prefix_hit_rate : tokens that a prompt shares with any earlier one, at most its length − 1, over all tokens.
+    shared_share : the same per request.
+    recorded_hit_rate : what the recording server had cached, over the prompt tokens it said so of; None = not said.
+    kv_tokens : a KV capacity to compare with.
+    num_above_kv, share_above_kv : prompts longer than that.
+    num_sessions, turns : sessions, and requests per session; None = the trace names none.
+    facts : what the workload measured of itself.
+    warnings : what to beware of.
+    """
+
+    source: str
+    kind: str
+    num_requests: int
+    dropped: Mapping[str, int]
+    arrivals: ArrivalRate | None
+    prompt_tokens: Lengths
+    output_tokens: Lengths
+    prefix_hit_rate: float
+    shared_share: Lengths
+    recorded_hit_rate: float | None
+    kv_tokens: int
+    num_above_kv: int
+    share_above_kv: float
+    num_sessions: int | None
+    turns: Lengths | None
+    facts: Mapping[str, float]
+    warnings: Sequence[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain containers; null where nothing was recorded."""
+        return asdict(self)
+
+
+def describe(demand: Demand, *, source: str, kind: str, kv_tokens: int = 23000) -> Description:
+    """Measure the requests of a workload; O(symbols shared · log n) for the sharing, O(n log n) for the rest.
+
+    Parameters
+    ----------
+    demand : the requests, by (arrival, file order): "earlier" is meant in that order.
+    source, kind : for the title.
+    kv_tokens : capacity that prompts are compared with.
+
+    Raises
+    ------
+    ScenarioError
+        No requests.
+    """
+    n, dropped = len(demand.prompts), dict(demand.dropped)
+    if n == 0:
+        raise ScenarioError(source, f"no requests{f' ({dropped})' if dropped else ''}", "at least one request")
+    tokens, shared = demand.prompts.num_tokens, shared_tokens(demand.prompts)
+    above = tokens > kv_tokens
+    arrivals = None if demand.arrival_ns is None else arrival_rate(demand.arrival_ns / NS_PER_S)
+    turns = None if demand.session is None else np.bincount(demand.cluster)
+    warnings = [*demand.warnings, *(arrivals.warnings() if arrivals else ()), *_about_drops(n, dropped)]
+    if above.any():
+        warnings.append(f"{above.sum():,} of {n:,} prompts are longer than {kv_tokens:,} tokens of KV cache")
+    return Description(
+        source=source,
+        kind=kind,
+        num_requests=n,
+        dropped=dropped,
+        arrivals=arrivals,
+        prompt_tokens=Lengths.of(tokens),
+        output_tokens=Lengths.of(demand.output_tokens),
+        prefix_hit_rate=float(shared.sum() / tokens.sum()),
+        shared_share=Lengths.of(shared / tokens),
+        recorded_hit_rate=_recorded_hit_rate(demand.cached_tokens, tokens),
+        kv_tokens=kv_tokens,
+        num_above_kv=int(above.sum()),
+        share_above_kv=float(above.mean()),
+        num_sessions=None if turns is None else len(turns),
+        turns=None if turns is None else Lengths.of(turns),
+        facts=dict(demand.facts),
+        warnings=tuple(warnings),
+    )
+
+
+def _recorded_hit_rate(cached: FloatArray | None, tokens: IntArray) -> float | None:
+    if cached is None:
+        return None
+    said = ~np.isnan(cached)
+    return float(cached[said].sum() / tokens[said].sum()) if said.any() else None
+
+
+def _about_drops(n: int, dropped: Mapping[str, int]) -> list[str]:
+    total = n + sum(dropped.values())
+    return [f"{number:,} of {total:,} records are left out: {reason}" for reason, number in dropped.items()]

@@ -1,0 +1,41 @@
+"""How far reading a file has come, as a bar on a terminal's stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sim.reading import Watcher, watching
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["reading_bar", "reading_bars"]
+
+
+def reading_bars(bar: Progress) -> Watcher:
+    """A watcher that gives every file a bar of its own, in bytes."""
+    tasks: dict[str, Any] = {}
+
+    def update(file: str, done: int, total: int) -> None:
+        if file not in tasks:
+            tasks[file] = bar.add_task(f"reading {Path(file).name}", total=total)
+        bar.update(tasks[file], completed=done, visible=done < total)
+
+    return update
+
+
+@contextmanager
+def reading_bar(*, show: bool) -> Iterator[None]:
+    """Show what is read inside the block, if `show` and stderr is a terminal."""
+    if not show or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar, watching(reading_bars(bar)):
+        yield
