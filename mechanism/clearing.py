@@ -45,18 +45,29 @@ def check_auction(auction: Auction) -> None:
     n, bids, users = auction.tree.num_leaves, auction.bids, auction.users
     if bids.shape != (n,) or users.shape != (n,):
         raise MechanismError(f"auction: {bids.shape} bids and {users.shape} users for a tree of {n} requests")
-    if not np.all(bids >= 0) or not (bids.dtype == object or np.isfinite(bids.sum() * n)):
+    most = np.finfo(np.float64).max / max(n, 1) ** 2  # no sum of bids or of Φ overflows
+    if not np.all((bids >= 0) & (bids <= most)):
         raise MechanismError("auction: bids must be finite numbers of at least 0, and so must their sum")
     if n and not (users.min() >= 0 and users.max() < auction.num_users):
         raise MechanismError(f"auction: users must lie in 0 … {auction.num_users - 1}")
 
 
 def request_payments(auction: Auction, outcome: Outcome) -> FloatArray:
-    """(n,) each user's payment split over his requests in proportion to b·x, so none pays above its declared value.
+    """(n,) each user's payment split over his requests in proportion to b·x; Σ over a user's requests is his payment.
 
-    A user who declared nothing pays nothing. Σ over a user's requests is his payment, to rounding.
+    So no request pays more than its declared value where no user does. What a user pays who declared nothing (no
+    individually rational rule charges him) is split evenly.
     """
     declared = auction.bids * priority(outcome.order)
-    total = np.bincount(auction.users, weights=declared, minlength=auction.num_users)
-    share = np.divide(outcome.payments, total, out=np.zeros_like(total), where=total > 0)
-    return np.minimum(declared, declared * share[auction.users])
+    total = _per_user(auction, declared)
+    weight = np.where(total[auction.users] > 0, declared, 1.0)
+    weights = _per_user(auction, weight)
+    share = np.divide(outcome.payments, weights, out=np.zeros_like(total), where=weights > 0)
+    share[(share > 1) & (share < 1 + 1e-9) & (total > 0)] = 1.0  # rounding
+    return weight * share[auction.users]
+
+
+def _per_user(auction: Auction, per_request: FloatArray) -> FloatArray:
+    totals = np.zeros(auction.num_users)
+    np.add.at(totals, auction.users, per_request)
+    return totals

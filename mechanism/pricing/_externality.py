@@ -44,19 +44,20 @@ def charge_one_request(
 
     At an ancestor's slot s the user leaves G = F − b behind. The younger siblings whose average exceeds G/N overtake
     it; together they gain N_s·ΣF − G_s·ΣN. That takes b > F − N·(average of the next sibling): slots where not even the
-    `greatest` (S,) of these bids below is that large are passed over.
+    `greatest` (S,) of these bids below is that large are passed over. (≥ in the code: a small sibling may be lost in
+    the rounding of F − N·average.)
     """
     bidders = Bidders(families, bids > 0)
     slots = ((bidders.size > 0) & (np.arange(1, len(greatest) + 1) < families.end)).nonzero()[0]
     bar = families.total[slots] - _exact(families.count[slots], bids) * families.average[slots + 1]
-    within_reach = greatest[slots] > bar
+    within_reach = greatest[slots] >= bar
     slots, bar = slots[within_reach], bar[within_reach]
     for portion in _portions(bidders.size[slots]):
         chunk = slots[portion]
         size = bidders.size[chunk]
         pair = np.repeat(np.arange(len(chunk)), size)
         who = bidders.at[expand(bidders.first[chunk], size)]
-        falls = (bids[who] > bar[portion][pair]).nonzero()[0]
+        falls = (bids[who] >= bar[portion][pair]).nonzero()[0]
         slot, who = chunk[pair[falls]], who[falls]
         count, own = families.count[slot], bids[who]
         rest = np.where(all_bidders.size[slot] == 1, 0, families.total[slot] - own)
