@@ -81,17 +81,14 @@ class Engine:
 
     def output_tokens(self, index: int) -> int:
         """Output tokens the server will produce for a request: what it asks for, capped by what can fit."""
-        config, memory = self._config, self.memory
-        kv_tokens = None if config.kv_tokens is None else memory.capacity
-        prompt, output = self._prompt_tokens[index], self._output_tokens[index]
-        return self._rules.max_new_tokens(prompt, output, kv_tokens, memory.page, config.context_tokens)
+        return max(1, self._max_new(index))
 
     # ---- commands
 
     def enqueue(self, index: int) -> None:
         """A request arrives at the end of the waiting queue. It must fit the server (`Limits.refusal`)."""
         root = self.memory.cache.root
-        self._enter(Sequence(index, self._prompt_tokens[index], self.output_tokens(index), root))
+        self._enter(Sequence(index, self._prompt_tokens[index], self._max_new(index), root))
 
     def schedule(self) -> Pass | None:
         """The next pass; None when nothing runs (see the class). InvariantError if requests wait and none ever will."""
@@ -272,6 +269,12 @@ class Engine:
     def _finish(self, sequence: Sequence) -> None:
         self.memory.release(sequence, self.running.resident(sequence))
         self.running.finish(sequence)
+
+    def _max_new(self, index: int) -> int:
+        config, memory = self._config, self.memory
+        kv_tokens = None if config.kv_tokens is None else memory.capacity
+        prompt, output = self._prompt_tokens[index], self._output_tokens[index]
+        return self._rules.max_new_tokens(prompt, output, kv_tokens, memory.page, config.context_tokens)
 
     def _enter(self, sequence: Sequence) -> None:
         self._queue.append(sequence)

@@ -63,7 +63,7 @@ class EngineRules:
     caps_sort_key: bool
 
     def max_new_tokens(self, prompt: int, output: int, kv_tokens: int | None, page: int, context: int | None) -> int:
-        """Output tokens a request of `prompt` tokens gets when it asks for `output`; at least 1."""
+        """The output a request of `prompt` tokens may reserve when it asks for `output`; 0 still yields one token."""
         caps = [output]
         if context is not None:
             caps.append(context - prompt - 2)
@@ -71,7 +71,7 @@ class EngineRules:
             caps.append(kv_tokens - prompt - 2)
             if self.output_cap == "memory":
                 caps.append(kv_tokens - -(-prompt // page) * page - page - 1)
-        return max(1, min(caps))
+        return max(0, min(caps))
 
 
 RULES: dict[str, EngineRules] = {

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from engine_kit import Arrivals, drive, request_table, served
 
+from sim.backend import Limits
 from sim.engine import Engine, EngineConfig, Pass
 from sim.errors import InvariantError, ScenarioError
 
@@ -152,6 +153,33 @@ def test_outputs_are_capped_by_what_can_fit(engine: str, config: dict[str, int],
         run.complete(batch)
         passes += 1
     assert passes == tokens  # the prefill's token and one a decode pass
+
+
+@BOTH
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("page", [1, 4])
+def test_whatever_is_not_refused_is_served(engine: str, overlap: bool, page: int) -> None:
+    """Every request that `Limits` lets in, up to the brim, comes to an end: alone, and with another before it."""
+    kv_tokens = 16
+    limits = Limits(kv_tokens=kv_tokens, page_tokens=page)
+    sizes = [(prompt, output) for prompt in range(1, 17) for output in range(1, 17)]
+    prompts = [[index] * prompt for index, (prompt, _) in enumerate(sizes)]
+    requests = request_table(prompts, [output for _, output in sizes])
+    refused = limits.refused(requests.prompt_tokens, requests.output_tokens)
+    config = EngineConfig(engine=engine, overlap=overlap, kv_tokens=kv_tokens, page_tokens=page)
+    run = Engine(config, requests)
+    left = [index for index in range(len(sizes)) if not refused[index]]
+    assert len(left) == 105 if page == 1 else len(left) > 50
+    finished: list[int] = []
+    for index in left:
+        run.enqueue(index)
+    pending: Pass | None = None
+    while len(finished) < len(left):
+        batch = run.schedule()
+        due, pending = (pending, batch) if overlap else (batch, None)
+        if due is not None:
+            finished += run.complete(due).finished
+    assert sorted(finished) == left
 
 
 @BOTH
