@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FloatArray", "IntArray", "Prompts"]
+__all__ = ["FloatArray", "IntArray", "Prompts", "compact", "offsets"]
 
 IntArray = npt.NDArray[np.integer]
 FloatArray = npt.NDArray[np.float64]
+
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Prompts:
         """(n,) int64 prompt lengths in tokens."""
         if self.lengths is None:
             return np.diff(self.indptr)
-        ends = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
+        ends = offsets(self.lengths)
         return ends[self.indptr[1:]] - ends[self.indptr[:-1]]
 
     def take(self, indices: IntArray) -> Prompts:
@@ -64,6 +66,22 @@ class Prompts:
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows], dtype=np.int64))).astype(np.int64)
         flat = np.fromiter((token for row in rows for token in row), dtype=np.int64, count=int(indptr[-1]))
         return cls(compact(flat), indptr)
+
+
+def offsets(sizes: IntArray) -> IntArray:
+    """(n + 1,) int64: 0 and the running totals of n sizes.
+
+    Chunk by chunk: numpy would first make an int64 copy of all sizes, larger than any other array of a large trace.
+
+    >>> offsets(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    ends = np.zeros(len(sizes) + 1, dtype=np.int64)
+    for begin in range(0, len(sizes), _CHUNK):
+        totals = ends[begin + 1 : begin + 1 + _CHUNK]
+        np.cumsum(sizes[begin : begin + _CHUNK], out=totals)
+        totals += ends[begin]
+    return ends
 
 
 def compact(ids: IntArray) -> IntArray:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mechanism.common_prefix import common_symbols
 from mechanism.errors import MechanismError
-from mechanism.prompts import IntArray, Prompts
+from mechanism.prompts import IntArray, Prompts, offsets
 from mechanism.ranges import changes, runs
 
 __all__ = ["partition"]
@@ -68,9 +68,7 @@ def partition(prompts: Prompts) -> tuple[IntArray, IntArray, IntArray, IntArray,
     preorder = np.argsort(start * (depth.max() + 1) + depth)  # nodes that start together form one path down
     renamed = np.empty_like(preorder)
     renamed[preorder] = np.arange(num_nodes)
-    leaf_parent = np.empty(n, dtype=np.int64)
-    leaf_parent[leaves] = renamed[above]
-    parents = np.concatenate((renamed[parent[preorder]], leaf_parent))
+    parents = np.concatenate((renamed[parent[preorder]], renamed[above]))
     return leaves, start[preorder], stop[preorder], depth[preorder], parents
 
 
@@ -93,7 +91,7 @@ class _Measure:
         if prompts.lengths is not None and len(self.symbols):
             self.lengths = np.ascontiguousarray(prompts.lengths)
             self.columns.append(self.lengths)
-            self.tokens_before = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
+            self.tokens_before = offsets(self.lengths)
 
     def departures(self, request: IntArray, group: IntArray, pivot_at: IntArray, known: IntArray) -> _Departures:
         """Where each member of the groups leaves its group's pivot, given that `known` symbols agree."""

@@ -65,7 +65,7 @@ class TraceOptions:
             self._refuse_window()
         else:
             demand = _window(recorded, recorded.arrival_ns, self.start_s, self.end_s)
-        demand = _drop(demand, demand.prompts.num_tokens == 0, "empty prompt", counts)
+        demand = _drop(demand, np.diff(demand.prompts.indptr) == 0, "empty prompt", counts)
         if self.zero_output == "drop":
             demand = _drop(demand, demand.output_tokens == 0, "zero output", counts)
         demand = _scale(_prefill_only(demand), self.length_scale)
