@@ -82,7 +82,7 @@ def dfs_order(tree: RadixTree, children: IntArray) -> IntArray:
     steps = np.zeros(n + 1, dtype=np.int64)
     np.add.at(steps, tree.start, elders[:num_nodes])
     np.subtract.at(steps, tree.stop, elders[:num_nodes])
-    position = np.cumsum(steps)[:n] + elders[num_nodes + tree.leaves]
+    position = np.cumsum(steps)[:n] + elders[num_nodes:]
     order = np.empty(n, dtype=np.int64)
     order[position] = tree.leaves
     return order

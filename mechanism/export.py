@@ -29,10 +29,14 @@ def to_networkx(tree: RadixTree, bids: FloatArray | None = None) -> nx.DiGraph[i
     import networkx as nx
 
     graph: nx.DiGraph[int] = nx.DiGraph()
-    sizes, arrivals = tree.num_requests.tolist(), tree.first_arrival.tolist()
+    sizes, arrivals, requests = tree.num_requests.tolist(), tree.first_arrival.tolist(), tree.leaves.tolist()
     for vertex, (size, arrival) in enumerate(zip(sizes, arrivals, strict=True)):
         is_node = vertex < tree.num_nodes
-        kind = {"depth_tokens": int(tree.depth_tokens[vertex])} if is_node else {"request": vertex - tree.num_nodes}
+        kind = (
+            {"depth_tokens": int(tree.depth_tokens[vertex])}
+            if is_node
+            else {"request": requests[vertex - tree.num_nodes]}
+        )
         graph.add_node(vertex, num_requests=size, first_arrival=arrival, **kind)
     graph.add_edges_from(zip(tree.parent[tree.children].tolist(), tree.children.tolist(), strict=True))
     if bids is not None:

@@ -23,9 +23,10 @@ __all__ = ["RadixTree", "build_tree", "star_tree"]
 class RadixTree:
     """A tree with V nodes and n leaves; together they are its V + n *vertices*.
 
-    Vertices 0 … V − 1 are the nodes in preorder (0 is the root, parents come before children); vertex V + r is the
-    leaf of request r. Every node covers the leaves `leaves[start:stop]`, so a sum over a subtree is a sum over a
-    range. Except for the root, every node has at least two children.
+    Vertices 0 … V − 1 are the nodes in preorder (0 is the root, parents come before children); vertex V + q is the
+    q-th leaf, that of request `leaves[q]`. Every node covers the leaves `leaves[start:stop]`, so a sum over a subtree
+    is a sum over a range, and what belongs together lies together. Except for the root, every node has at least two
+    children.
 
     Attributes
     ----------
@@ -66,18 +67,18 @@ class RadixTree:
         M = Σ_u N(u), at most the number of prompt symbols for token prompts (each branching above a leaf
         needs a token of its own).
         """
-        below = reduce_ranges(np.add, per_request[self.leaves], self.start, self.stop)
-        return np.concatenate((below, per_request))
+        leaves = per_request[self.leaves]
+        return np.concatenate((reduce_ranges(np.add, leaves, self.start, self.stop), leaves))
 
     def least(self, per_request: IntArray) -> IntArray:
         """(V + n,) smallest of a per-request number below each vertex; O(M + n)."""
-        below = reduce_ranges(np.minimum, per_request[self.leaves], self.start, self.stop)
-        return np.concatenate((below, per_request))
+        leaves = per_request[self.leaves]
+        return np.concatenate((reduce_ranges(np.minimum, leaves, self.start, self.stop), leaves))
 
     def greatest(self, per_request: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """(V + n,) greatest of a per-request number below each vertex; O(M + n)."""
-        below = reduce_ranges(np.maximum, per_request[self.leaves], self.start, self.stop)
-        return np.concatenate((below, per_request))
+        leaves = per_request[self.leaves]
+        return np.concatenate((reduce_ranges(np.maximum, leaves, self.start, self.stop), leaves))
 
 
 def reduce_ranges(ufunc: np.ufunc, values: npt.NDArray[Any], start: IntArray, stop: IntArray) -> npt.NDArray[Any]:
@@ -125,7 +126,7 @@ def assemble(leaves: IntArray, start: IntArray, stop: IntArray, depth_tokens: In
     """A tree from its nodes in preorder: adds first arrivals and families."""
     n, num_nodes = len(leaves), len(start)
     earliest = reduce_ranges(np.minimum, leaves, start, stop) if n else np.zeros(1, dtype=np.int64)
-    first_arrival = np.concatenate((earliest, np.arange(n)))
+    first_arrival = np.concatenate((earliest, leaves))
     children = np.argsort(parent[1:] * np.int64(n) + first_arrival[1:]) + 1  # no two siblings share a first arrival
     degree = np.bincount(parent[1:], minlength=num_nodes)
     indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(degree)))

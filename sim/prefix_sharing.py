@@ -52,7 +52,7 @@ def _shared_with_left(tree: RadixTree) -> IntArray:
 
     The topmost vertex that starts at a leaf hangs from the lowest node that holds both.
     """
-    top = tree.num_nodes + tree.leaves
+    top = tree.num_nodes + np.arange(tree.num_leaves)
     starts, first = np.unique(tree.start, return_index=True)  # preorder: the first to start there is the topmost
     top[starts] = first
     shared = tree.depth_tokens[tree.parent[top]]

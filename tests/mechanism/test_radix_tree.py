@@ -5,8 +5,13 @@ from auction_kit import TREE_OF_FOUR, block_prompts, node_set, symbol_rows, toke
 from hypothesis import given, settings
 
 from mechanism.errors import MechanismError
-from mechanism.prompts import Prompts
+from mechanism.prompts import IntArray, Prompts
 from mechanism.radix_tree import RadixTree, build_tree, star_tree
+
+
+def by_request(tree: RadixTree, per_vertex: IntArray) -> list[int]:
+    """What a per-vertex array says of the leaves, in the order of the requests."""
+    return [int(per_vertex[tree.num_nodes + place]) for place in np.argsort(tree.leaves)]
 
 
 def check_structure(tree: RadixTree) -> None:
@@ -15,7 +20,7 @@ def check_structure(tree: RadixTree) -> None:
     assert sorted(tree.leaves.tolist()) == list(range(n))
     assert (tree.start[0], tree.stop[0], tree.depth_tokens[0], tree.parent[0]) == (0, n, 0, 0)
     below = [set(tree.leaves[a:b].tolist()) for a, b in zip(tree.start, tree.stop, strict=True)]
-    below += [{request} for request in range(n)]
+    below += [{request} for request in tree.leaves.tolist()]
     assert tree.num_requests.tolist() == [len(requests) for requests in below]
     assert tree.first_arrival.tolist() == [min(requests, default=0) for requests in below]
     families: list[list[int]] = [[] for _ in range(num_nodes)]
@@ -49,18 +54,18 @@ def test_equals_the_trie_of_expanded_blocks(rows: list[list[tuple[int, int]]]) -
 def test_a_prompt_that_ends_inside_is_a_leaf_of_the_node_where_it_ends() -> None:
     tree = build_tree(Prompts.from_lists(TREE_OF_FOUR))
     assert node_set(tree) == {(0, frozenset({0, 1, 2, 3})), (1, frozenset({0, 1, 2}))}
-    assert tree.parent[tree.num_nodes :].tolist() == [1, 1, 1, 0]
+    assert by_request(tree, tree.parent) == [1, 1, 1, 0]
 
 
 def test_identical_prompts_are_sibling_leaves() -> None:
     tree = build_tree(Prompts.from_lists([[4, 5, 6]] * 3))
     assert tree.depth_tokens.tolist() == [0, 3]
-    assert tree.parent[tree.num_nodes :].tolist() == [1, 1, 1]
+    assert by_request(tree, tree.parent) == [1, 1, 1]
 
 
 def test_an_empty_prompt_is_a_leaf_of_the_root() -> None:
     tree = build_tree(Prompts.from_lists([[], [4, 4], [4, 4], []]))
-    assert tree.parent[tree.num_nodes :].tolist() == [0, 1, 1, 0]
+    assert by_request(tree, tree.parent) == [0, 1, 1, 0]
     assert build_tree(Prompts.from_lists([[], []])).parent.tolist() == [0, 0, 0]
 
 
@@ -113,9 +118,13 @@ def test_the_star_has_one_family() -> None:
 def test_sums_and_extremes_below_every_vertex() -> None:
     tree = build_tree(Prompts.from_lists(TREE_OF_FOUR))
     numbers = np.array([3, 10, 5, 100])
-    assert tree.totals(numbers).tolist() == [118, 18, 3, 10, 5, 100]
-    assert tree.least(numbers).tolist() == [3, 3, 3, 10, 5, 100]
-    assert tree.greatest(numbers).tolist() == [100, 10, 3, 10, 5, 100]
+    for found, of_nodes in (
+        (tree.totals(numbers), [118, 18]),
+        (tree.least(numbers), [3, 3]),
+        (tree.greatest(numbers), [100, 10]),
+    ):
+        assert found[: tree.num_nodes].tolist() == of_nodes
+        assert by_request(tree, found) == numbers.tolist()
 
 
 @pytest.mark.parametrize(
