@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from sim.reading import Watcher, watching
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["reading_bar", "reading_bars"]
+__all__ = ["reading_bar", "reading_bars", "serving_bar"]
 
 
 def reading_bars(bar: Progress) -> Watcher:
@@ -39,3 +39,27 @@ def reading_bar(*, show: bool) -> Iterator[None]:
 
     with Progress(console=Console(stderr=True), transient=True) as bar, watching(reading_bars(bar)):
         yield
+
+
+@contextmanager
+def serving_bar(trials: int, *, show: bool) -> Iterator[Callable[[int, int, str, int], None]]:
+    """Show how many requests of every schedule and trial have left, and what is read, as `reading_bar` does.
+
+    Yields a function of (requests that left, requests in all, schedule, trial).
+    """
+    if not show or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar, watching(reading_bars(bar)):
+        tasks: dict[tuple[int, str], Any] = {}
+
+        def update(left: int, total: int, label: str, trial: int) -> None:
+            if (trial, label) not in tasks:
+                tasks[trial, label] = bar.add_task(f"{label}, trial {trial + 1} of {trials}", total=total)
+            if left % 256 == 0 or left == total:
+                bar.update(tasks[trial, label], completed=left)
+
+        yield update
