@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ import simpy
 from pydantic import Field
 
 from backends._profile import load_profile
-from sim.backend import EngineSteps, Limits, Served
+from sim.backend import EngineSteps, Limits, Notes, Served
 from sim.clock import Kind, after, trigger
 from sim.engine import Engine, EngineConfig, Pass
 from sim.latency import LatencyModel
@@ -66,7 +67,15 @@ class Simulated:
         """The profile as its file says it, for the run's manifest."""
         return load_profile(self.profile).card
 
-    def create(self, requests: RequestTable) -> SimulatedBackend:
+    def open(self) -> AbstractContextManager[Simulated]:
+        """Simulated servers need nothing that outlives them."""
+        return nullcontext(self)
+
+    def environment(self) -> simpy.Environment:
+        """Simulated time."""
+        return simpy.Environment()
+
+    def create(self, requests: RequestTable, schedule: str = "", trial: int = 0) -> SimulatedBackend:  # noqa: ARG002
         """A fresh server: empty cache, nothing running."""
         limits = self.limits()
         config = EngineConfig(
@@ -107,6 +116,7 @@ class SimulatedBackend:
     def __init__(self, engine: Engine, latency: LatencyModel, limits: Limits, *, overlap: bool) -> None:
         self.limits = limits
         self.engine_steps: EngineSteps = []
+        self.notes = Notes()
         self._engine, self._latency, self._overlap = engine, latency, overlap
         self._inbox: list[int] = []
         self._idle: simpy.Event | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import simpy
 from mechanism.prompts import IntArray
 from sim.requests import RequestTable
 
-__all__ = ["Backend", "BackendConfig", "EngineSteps", "Limits", "Served", "Status"]
+__all__ = ["Backend", "BackendConfig", "EngineSteps", "Limits", "Notes", "Served", "Status"]
 
 Status = Literal["ok", "error", "timeout", "rejected", "incomplete"]
 
@@ -24,7 +25,13 @@ EngineSteps = list[tuple[int, int, str, int, int, int, int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What became of one dispatched request. Times in ns of the market's clock; None = never happened / not said."""
+    """What became of one dispatched request. Times in ns of the market's clock; None = never happened / not said.
+
+    Attributes
+    ----------
+    sent_ns : when it really left for the server; None = when it was submitted.
+    output_ids : the tokens a live server generated.
+    """
 
     index: int
     status: Status
@@ -35,6 +42,24 @@ class Served:
     output_tokens: int = 0
     num_retractions: int = 0
     error: str | None = None
+    sent_ns: int | None = None
+    output_ids: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Notes:
+    """What a backend says about one run of its, complete once it is closed.
+
+    Attributes
+    ----------
+    facts : what served: version, settings, how the order was proved; empty for a simulation.
+    warnings : sentences for the person at the keyboard.
+    invalid : why the figures of this run must not be used; None = they may.
+    """
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    invalid: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +104,14 @@ class Limits:
 
 
 class Backend(Protocol):
-    """Serves requests in the order it is given them; never decides order or price."""
+    """Serves requests in the order it is given them; never decides order or price.
+
+    `limits` hold once it has started.
+    """
 
     limits: Limits
     engine_steps: EngineSteps
+    notes: Notes
 
     def start(self, env: simpy.Environment, on_event: Callable[[Served], None]) -> None:
         """Become ready; `on_event` is called once per submitted request. Raises BackendError that says what to do."""
@@ -97,5 +126,14 @@ class Backend(Protocol):
 class BackendConfig(Protocol):
     """A backend's YAML block: a frozen dataclass whose fields are the keys."""
 
-    def create(self, requests: RequestTable) -> Backend:
-        """A fresh backend (empty cache, clock at zero) for these requests."""
+    def open(self) -> AbstractContextManager[BackendConfig]:
+        """What one whole run needs, such as a server of its own; yields the configuration to create backends from."""
+
+    def environment(self) -> simpy.Environment:
+        """A clock for one backend: simulated or real time."""
+
+    def create(self, requests: RequestTable, schedule: str = "", trial: int = 0) -> Backend:
+        """A fresh backend (empty cache, clock at zero) for these requests, which `schedule` orders in `trial`."""
+
+    def card(self) -> dict[str, Any] | None:
+        """Where a simulation's latencies come from, for the manifest; None for a live server."""

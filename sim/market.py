@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import simpy
+from simpy.rt import RealtimeEnvironment
 
 from mechanism import welfare
 from mechanism.clearing import clear, request_payments
@@ -96,13 +97,13 @@ class Market:
     def run(self) -> RunLog:
         """Serve every request; the log is complete afterwards."""
         env, requests = self._env, self._requests
-        self._refused = self._backend.limits.refused(requests.prompt_tokens, requests.output_tokens)
-        if requests.refused is not None:
-            self._refused = self._refused | requests.refused
-        self._backend.start(env, self._on_served)
-        env.process(self._arrivals.run())
-        env.process(self._auctions())
         try:
+            self._backend.start(env, self._on_served)
+            self._refused = self._backend.limits.refused(requests.prompt_tokens, requests.output_tokens)
+            if requests.refused is not None:
+                self._refused = self._refused | requests.refused
+            env.process(self._arrivals.run())
+            env.process(self._auctions())
             env.run(until=self._gone)
         except RuntimeError as error:
             if self._gone.triggered or "until" not in str(error):
@@ -202,6 +203,9 @@ class Market:
         log.bid[batch], log.priority[batch] = bids, priority
         log.payment[batch] = request_payments(auction, outcome)
 
+        took_s = perf_counter() - started
+        log.auction_s += took_s
+
         def per_user(amounts: FloatArray) -> FloatArray:
             return np.bincount(dense, amounts, len(users)).astype(np.float64)
 
@@ -217,9 +221,9 @@ class Market:
                 user_declared=per_user(bids * priority),
                 user_obtained=per_user(values * priority),
                 user_payment=outcome.payments,
+                real_ms=took_s * 1e3 if isinstance(self._env, RealtimeEnvironment) else None,
             )
         )
-        log.auction_s += perf_counter() - started
         return members
 
     # ---- dispatch

@@ -17,7 +17,7 @@ class AuctionLog:
     """One auction: when it was formed, what it decided, who pays.
 
     `members` are table indices in schedule order; the user columns are aligned with `users` (indices into
-    `RequestTable.user_names`).
+    `RequestTable.user_names`); `real_ms` is the time clearing it took, where the run's clock is the real one.
     """
 
     formed_ns: int
@@ -30,6 +30,7 @@ class AuctionLog:
     user_declared: FloatArray
     user_obtained: FloatArray
     user_payment: FloatArray
+    real_ms: float | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,6 +43,7 @@ class RunLog:
     cached_tokens : None when the server did not say, or the request never got that far.
     batch, position : which auction, and the place in its schedule from 0; −1 before any auction.
     bid, priority, payment : (n,) floats, NaN before any auction.
+    output_ids : the tokens a live server generated; None where it was a simulation, or nothing came.
     auction_s : wall time spent in auctions, s (kept out of the records, which are equal for equal seeds).
     """
 
@@ -55,6 +57,7 @@ class RunLog:
     num_retractions: list[int]
     status: list[Status]
     error: list[str | None]
+    output_ids: list[tuple[int, ...] | None]
     batch: IntArray
     position: IntArray
     bid: FloatArray
@@ -78,6 +81,7 @@ class RunLog:
             num_retractions=[0] * n,
             status=["incomplete"] * n,
             error=[None] * n,
+            output_ids=[None] * n,
             batch=np.full(n, -1, dtype=np.int64),
             position=np.full(n, -1, dtype=np.int64),
             bid=np.full(n, np.nan),
@@ -88,6 +92,8 @@ class RunLog:
     def record(self, served: Served) -> None:
         """Enter what became of one request."""
         index = served.index
+        if served.sent_ns is not None:
+            self.dispatch_ns[index] = served.sent_ns
         self.status[index], self.error[index] = served.status, served.error
         self.admitted_ns[index] = served.admitted_ns
         self.first_token_ns[index] = served.first_token_ns
@@ -95,3 +101,4 @@ class RunLog:
         self.cached_tokens[index] = served.cached_tokens
         self.output_tokens[index] = served.output_tokens
         self.num_retractions[index] = served.num_retractions
+        self.output_ids[index] = served.output_ids

@@ -62,6 +62,7 @@ def _manifest(
         "config_hash": scenario.config_hash,
         "backend": scenario.resolved()["backend"],
         "profile": profile,
+        "server": result.server or None,
         "versions": _versions(),
         "warnings": result.warnings,
         "dropped": result.dropped,

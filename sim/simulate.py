@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import simpy
 
 from sim import records
-from sim.backend import BackendConfig
+from sim.backend import BackendConfig, Notes
 from sim.clock import seconds_to_ns
 from sim.market import Market, MarketRules, TreeCache
 from sim.metrics import Metrics, Window, status_counts, trial_metrics
@@ -43,7 +42,8 @@ class RunResult:
     """What a run leaves: frames by file name, the summary, and what happened on the way.
 
     `status` is "interrupted" when the run was stopped: the frames then hold what was measured, requests that had
-    not left are `incomplete`, and the summary's means are over finished cells only.
+    not left are `incomplete`, and the summary's means are over finished cells only. `server` is what a live server
+    says about itself; empty for a simulation.
     """
 
     frames: dict[str, list[pl.DataFrame]] = field(default_factory=lambda: {name: [] for name in FRAMES})
@@ -54,6 +54,7 @@ class RunResult:
     tree: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
     dropped: dict[str, int] = field(default_factory=dict)
+    server: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -61,15 +62,20 @@ class RunResult:
         """Requests that were served, over all schedules and trials."""
         return sum(counts.get("ok", 0) for counts in self.statuses.values())
 
-    def add(self, cell: Cell, window: Window, *, finished: bool) -> None:
-        """Take in one cell: its frames, its statuses, and, when it is finished, its metrics."""
+    def take(self, cell: Cell, notes: Notes, window: Window, *, finished: bool) -> None:
+        """Take in one cell: its frames, its statuses, and, when it is finished and valid, its metrics."""
         for name, frame in FRAMES.items():
             self.frames[name].append(frame(cell))
         counts = self.statuses.setdefault(cell.schedule, {})
         for status, number in status_counts(cell).items():
             counts[status] = counts.get(status, 0) + number
         self.auction_s += cell.log.auction_s
-        if finished:
+        self.server |= notes.facts
+        for warning in notes.warnings:
+            self.warn(warning)
+        if notes.invalid is not None:
+            self.warn(f"{cell.schedule}, trial {cell.trial}: left out of every mean: {notes.invalid}")
+        elif finished:
             self.trials[cell.schedule].append(trial_metrics(cell, window))
 
     def warn(self, message: str) -> None:
@@ -85,7 +91,7 @@ def run(
 
     Parameters
     ----------
-    backend : who serves; a fresh one is created for every cell.
+    backend : who serves; opened once, a fresh one is created for every cell.
     progress : called whenever a request leaves.
     steps : keep engine_steps.
 
@@ -95,16 +101,19 @@ def run(
         The workload cannot be generated.
     InvariantError
         A cell made no progress.
+    BackendError
+        A server is not ready.
     """
     result = RunResult(trials={entry.label: [] for entry in scenario.schedules})
     window = Window(warmup_s=scenario.warmup_s, cooldown_s=scenario.cooldown_s, slo=scenario.slo)
     try:
-        for trial in range(scenario.trials):
-            requests, demand = make_requests(scenario, trial)
-            result.dropped |= demand.dropped
-            for warning in demand.warnings:
-                result.warn(warning)
-            _run_trial(scenario, backend, requests, trial, result, window, progress, steps)
+        with backend.open() as opened:
+            for trial in range(scenario.trials):
+                requests, demand = make_requests(scenario, trial)
+                result.dropped |= demand.dropped
+                for warning in demand.warnings:
+                    result.warn(warning)
+                _run_trial(scenario, opened, requests, trial, result, window, progress, steps)
     except KeyboardInterrupt:
         result.status = "interrupted"
     seeds = {
@@ -128,10 +137,11 @@ def _run_trial(
 ) -> None:
     trees = TreeCache()
     for entry in scenario.schedules:
+        server = backend.create(requests, entry.label, trial)
         market = Market(
-            simpy.Environment(),
+            backend.environment(),
             requests,
-            backend.create(requests),
+            server,
             _rules(scenario, entry),
             trees,
             lambda left, label=entry.label: progress(left, len(requests), label, trial),  # type: ignore[misc]
@@ -140,11 +150,11 @@ def _run_trial(
         try:
             market.run()
         except KeyboardInterrupt:
-            result.add(cell, window, finished=False)
+            result.take(cell, server.notes, window, finished=False)
             raise
         if not steps:
             market.log.engine_steps = []
-        result.add(cell, window, finished=True)
+        result.take(cell, server.notes, window, finished=True)
         _look_for_no_effect(entry, market.log, result)
         if result.tree is None and market.log.auctions:
             result.tree = _first_tree(requests, market.log, trees)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from names_only import attributes_of
+
 from triton.page_kernels import KERNELS
 
 __version__ = "3.5.0"
