@@ -17,7 +17,7 @@ class EngineConfig:
     overlap : results are processed one pass late, as the server does by default.
     kv_tokens : capacity of the KV cache; None = unbounded.
     page_tokens : allocation unit of the KV cache.
-    eviction : lru, fifo, mru, filo, lfu or priority.
+    eviction : lru, lfu, slru, priority, fifo, filo or mru (sim.eviction).
     chunked_prefill_tokens : longest prefill of one pass; None = no chunking.
     max_prefill_tokens : input tokens admitted into one pass.
     max_running_requests : None = no limit.

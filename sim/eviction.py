@@ -22,6 +22,7 @@ POLICIES: dict[str, Policy] = {
     "fifo": lambda node: node.created,
     "filo": lambda node: -node.created,
     "lfu": lambda node: (node.hits, node.touched),
+    "slru": lambda node: (node.hits >= 2, node.touched),
     "priority": lambda node: (node.priority, node.touched),
 }
 

@@ -83,7 +83,7 @@ class RadixCache:
     def __init__(self, text: Text, rules: EngineRules, *, page_tokens: int = 1, eviction: str | None = "lru") -> None:
         self._text, self._rules, self._page = text, rules, page_tokens
         self._victims = None if eviction is None else Victims(eviction)
-        self._counts = eviction == "lfu" and rules.counts_hits
+        self._counts = eviction in ("lfu", "slru") and rules.counts_hits
         self._ranks = eviction == "priority"
         self._clock = 0
         self.resident = self.evictable = 0

@@ -83,7 +83,7 @@ def test_a_split_keeps_the_lock_of_the_lower_half() -> None:
 
 @pytest.mark.parametrize(
     ("eviction", "first", "second"),
-    [("lru", 1, 2), ("mru", 0, 2), ("fifo", 0, 1), ("filo", 2, 1), ("lfu", 2, 1), ("priority", 0, 2)],
+    [("lru", 1, 2), ("mru", 0, 2), ("fifo", 0, 1), ("filo", 2, 1), ("lfu", 2, 1), ("slru", 2, 1), ("priority", 0, 2)],
 )
 def test_policies_evict_in_their_own_order(eviction: str, first: int, second: int) -> None:
     """Inserted 0, 1, 2 with priorities 0, 2, 1; used since: 1 once more than 2, then 0 three times."""
