@@ -1,10 +1,12 @@
 """`describe` from the command line: the kind is stated, never guessed; table, JSON and page."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from command_line import run_cli, write_small
+from rich.progress import Progress
 from trace_kit import csv_of, jsonl_of
 
 from sim.describe_trace import kinds_of
@@ -76,3 +78,18 @@ def test_a_scenario_describes_its_workload(tmp_path: Path, capsys: pytest.Captur
     done = run_cli(capsys, "describe", write_small(tmp_path), "--json", "--set", "workload.num_requests=12")
     found = json.loads(done.out)
     assert (found["kind"], found["num_requests"], found["arrivals"]) == ("stars", 12, None)
+
+
+def test_reading_is_shown_on_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = jsonl_of(tmp_path / "t.jsonl", *[MOONCAKE] * 9000)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    seen: list[tuple[int, int]] = []
+    monkeypatch.setattr(Progress, "update", lambda _, __, *, completed, **more: seen.append((completed, len(more))))
+    assert run_cli(capsys, "describe", path, "--kind", "mooncake", "--json").code == 0
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == path.stat().st_size
+    seen.clear()
+    assert run_cli(capsys, "describe", path, "--kind", "mooncake", "--json", "--quiet").code == 0
+    assert seen == []
