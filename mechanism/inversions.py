@@ -33,6 +33,7 @@ class Siblings:
     sizes : (V,) slots of each node's family, in preorder.
     count : (S,) N, requests below.
     bid, value : (S,) F_b and F_v.
+    average_value : (S,) F_v/N, descending inside a family.
     served : (S,) rank in A(b); comparable inside a family.
     """
 
@@ -41,6 +42,7 @@ class Siblings:
     count: IntArray
     bid: Numbers
     value: Numbers
+    average_value: Numbers
     served: IntArray
 
     @classmethod
@@ -57,7 +59,8 @@ class Siblings:
         in_service = by_average(tree, averages(tree, total_bid))
         served = np.zeros(len(tree.parent), dtype=np.int64)
         served[in_service] = np.arange(len(in_service))
-        by_value = in_service[np.argsort(-averages(tree, total_value)[in_service], kind="stable")]
+        average_value = averages(tree, total_value)
+        by_value = in_service[np.argsort(-average_value[in_service], kind="stable")]
         vertex = by_value[np.argsort(tree.parent[by_value], kind="stable")]
         return cls(
             vertex,
@@ -65,6 +68,7 @@ class Siblings:
             tree.num_requests[vertex],
             total_bid[vertex],
             total_value[vertex],
+            average_value[vertex],
             served[vertex],
         )
 
