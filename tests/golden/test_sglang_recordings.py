@@ -1,6 +1,6 @@
-"""Every recording of a real SGLang 0.5.9 server, reproduced pass by pass.
+"""Every recording of a real SGLang server, 0.5.9 and 0.5.23, reproduced pass by pass.
 
-The recordings (`sglang-0.5.9/*.json.gz`) were made by a logging hook on an unmodified server: arrivals and passes in
+The recordings (`sglang-*/*.json.gz`) were made by a logging hook on an unmodified server: arrivals and passes in
 order. Fed the same arrivals before each pass and nothing else, the engine must decide the same every time.
 """
 
@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from engine_kit import request_table
 
 from mechanism.prompts import Prompts
 from sim.engine import Engine, EngineConfig, Pass
 from sim.requests import RequestTable
 
-RECORDINGS = sorted((Path(__file__).parent / "sglang-0.5.9").glob("*.json.gz"))
+RECORDINGS = sorted(Path(__file__).parent.glob("sglang-*/*.json.gz"))
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -29,27 +30,13 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def table_of(requests: list[dict[str, Any]]) -> RequestTable:
-    count, zeros = len(requests), np.zeros(len(requests), np.int64)
-    return RequestTable(
-        request_id=tuple(each["id"] for each in requests),
-        prompts=Prompts.from_lists([each["input_ids"] for each in requests]),
-        prompt_tokens=np.array([len(each["input_ids"]) for each in requests]),
-        output_tokens=np.array([len(each["output_ids"]) for each in requests]),
-        output_ids=Prompts.from_lists([each["output_ids"] for each in requests]),
-        output_recorded=None,
-        session=None,
-        turn=None,
-        cluster=np.arange(count),
-        arrival_ns=zeros,
-        user=zeros,
-        user_names=("recorded",),
-        value=np.ones(count),
-        stated_bid=np.ones(count),
-    )
+    outputs = [each["output_ids"] for each in requests]
+    lengths = [len(each) for each in outputs]
+    return request_table([each["input_ids"] for each in requests], lengths, Prompts.from_lists(outputs))
 
 
-def config_of(server: dict[str, Any]) -> EngineConfig:
-    return EngineConfig(engine="0.5.9", **server)
+def config_of(recording: dict[str, Any]) -> EngineConfig:
+    return EngineConfig(engine=recording["sglang"], **recording["server"])
 
 
 def replay(engine: Engine, recording: dict[str, Any]) -> Iterator[tuple[list[Any], Pass | None]]:
@@ -70,14 +57,14 @@ def replay(engine: Engine, recording: dict[str, Any]) -> Iterator[tuple[list[Any
 
 
 def test_all_recordings_are_here() -> None:
-    assert len(RECORDINGS) == 40
+    assert Counter(path.parent.name for path in RECORDINGS) == {"sglang-0.5.9": 40, "sglang-0.5.23": 47}
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name.split(".")[0])
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}")
 def test_recording_is_reproduced(path: Path) -> None:
     recording = load(path)
     requests = recording["requests"]
-    engine = Engine(config_of(recording["server"]), table_of(requests))
+    engine = Engine(config_of(recording), table_of(requests))
     for number, (event, batch) in enumerate(replay(engine, recording)):
         _, kind, members, waiting, ratio, available, evictable, full = event
         memory, ids = engine.memory, [requests[index]["id"] for index in batch.members] if batch else []
