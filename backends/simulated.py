@@ -7,10 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import simpy
 from pydantic import Field
 
 from backends._profile import load_profile
+from mechanism.prompts import IntArray
 from sim.backend import EngineSteps, Limits, Notes, Served
 from sim.clock import Kind, after, trigger
 from sim.engine import Engine, EngineConfig, Pass
@@ -91,9 +93,8 @@ class Simulated:
             schedule_policy=self.schedule_policy,
             context_tokens=self.context_tokens,
         )
-        return SimulatedBackend(
-            Engine(config, requests), load_profile(self.profile).latency, limits, overlap=self.overlap
-        )
+        engine, latency = Engine(config, requests), load_profile(self.profile).latency
+        return SimulatedBackend(engine, latency, limits, overlap=self.overlap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,13 @@ class SimulatedBackend:
 
     def close(self) -> None:
         """Nothing outlives the run."""
+
+    def resident_tokens(self, requests: Sequence[int]) -> IntArray:
+        """(k,) leading prompt tokens of each request that a prefill now would find in the cache; changes nothing."""
+        cache, page = self._engine.memory.cache, self._engine.memory.page
+        limits = [self._engine.prompt_tokens[index] - 1 for index in requests]  # the last token is always computed
+        found = [cache.match_tokens(i, limit - limit % page) for i, limit in zip(requests, limits, strict=True)]
+        return np.array(found, dtype=np.int64)
 
     def _serve(self) -> Generator[simpy.Event, Any, None]:
         pending: _Launched | None = None

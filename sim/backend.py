@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import simpy
 from mechanism.prompts import IntArray
 from sim.requests import RequestTable
 
-__all__ = ["Backend", "BackendConfig", "EngineSteps", "Limits", "Notes", "Served", "Status"]
+__all__ = ["Backend", "BackendConfig", "CacheView", "EngineSteps", "Limits", "Notes", "Served", "Status"]
 
 Status = Literal["ok", "error", "timeout", "rejected", "incomplete"]
 
@@ -52,12 +52,14 @@ class Notes:
 
     Attributes
     ----------
-    facts : what served: version, settings, how the order was proved; empty for a simulation.
+    facts : what served: engine, version, settings; empty for a simulation.
+    checks : what was found out about this run, such as how its order of submission was proved.
     warnings : sentences for the person at the keyboard.
     invalid : why the figures of this run must not be used; None = they may.
     """
 
     facts: dict[str, Any] = field(default_factory=dict)
+    checks: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     invalid: str | None = None
 
@@ -121,6 +123,14 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Let go of everything; safe to call twice."""
+
+
+@runtime_checkable
+class CacheView(Protocol):
+    """A backend that can say what its KV cache holds."""
+
+    def resident_tokens(self, requests: Sequence[int]) -> IntArray:
+        """(k,) leading prompt tokens of each request that a prefill now would find in the cache; changes nothing."""
 
 
 class BackendConfig(Protocol):

@@ -37,7 +37,7 @@ class Engine:
     memory, running : the KV slots with their cache, and the running batch.
     batch_is_full : admission is closed until a request leaves.
     cached_tokens : per request, tokens found in the cache at its first admission; None before.
-    num_retractions : per request.
+    num_retractions, prompt_tokens : per request.
     """
 
     def __init__(self, config: EngineConfig, requests: RequestTable) -> None:
@@ -52,7 +52,7 @@ class Engine:
         self._last: Pass | None = None
         self._pending: deque[Pass] = deque()
         self.batch_is_full = self._idled = False
-        self._prompt_tokens: list[int] = requests.prompt_tokens.tolist()
+        self.prompt_tokens: list[int] = requests.prompt_tokens.tolist()
         self._output_tokens: list[int] = requests.output_tokens.tolist()
         self.cached_tokens: list[int | None] = [None] * len(requests)
         self.num_retractions: list[int] = [0] * len(requests)
@@ -88,7 +88,7 @@ class Engine:
     def enqueue(self, index: int) -> None:
         """A request arrives at the end of the waiting queue. It must fit the server (`Limits.refusal`)."""
         root = self.memory.cache.root
-        self._enter(Sequence(index, self._prompt_tokens[index], self._max_new(index), root))
+        self._enter(Sequence(index, self.prompt_tokens[index], self._max_new(index), root))
 
     def schedule(self) -> Pass | None:
         """The next pass; None when nothing runs (see the class). InvariantError if requests wait and none ever will."""
@@ -273,7 +273,7 @@ class Engine:
     def _max_new(self, index: int) -> int:
         config, memory = self._config, self.memory
         kv_tokens = None if config.kv_tokens is None else memory.capacity
-        prompt, output = self._prompt_tokens[index], self._output_tokens[index]
+        prompt, output = self.prompt_tokens[index], self._output_tokens[index]
         return self._rules.max_new_tokens(prompt, output, kv_tokens, memory.page, config.context_tokens)
 
     def _enter(self, sequence: Sequence) -> None:

@@ -10,58 +10,42 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import simpy
 from simpy.rt import RealtimeEnvironment
 
-from mechanism import welfare
-from mechanism.clearing import clear, request_payments
-from mechanism.model import Auction, BiddingAgent, PricingRule, SchedulingRule
-from mechanism.prompts import FloatArray, IntArray
-from mechanism.radix_tree import RadixTree, build_tree
+from mechanism.model import Bidder, PricingRule, SchedulingRule
 from sim.arrival_process import arrival_process
 from sim.arrivals import ClosedLoop
-from sim.backend import Backend, Served
+from sim.auctioneer import Auctioneer, TreeCache
+from sim.backend import Backend, CacheView, Served
 from sim.clock import Kind, after, trigger
 from sim.errors import InvariantError
 from sim.requests import RequestTable
-from sim.run_log import AuctionLog, RunLog
+from sim.run_log import RunLog
 
-__all__ = ["Market", "MarketRules", "TreeCache"]
+__all__ = ["Market", "MarketRules"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarketRules:
     """How one mechanism of a run works: who goes first, who pays what, who says what, and when.
 
-    `in_flight` None = no limit; `closed_loop` None = arrivals come from the request table.
+    `bidding` makes the bidder of a run, given which of its requests (n,) are refused on arrival. `in_flight` None = no
+    limit; `closed_loop` None = arrivals come from the request table.
     """
 
     schedule: SchedulingRule
     pricing: PricingRule
-    bidding: BiddingAgent
+    bidding: Callable[[npt.NDArray[np.bool_]], Bidder]
     batch_size: int
     max_wait_ns: int
     in_flight: int | None
     closed_loop: ClosedLoop | None = None
-
-
-@dataclass(slots=True)
-class TreeCache:
-    """Radix trees of batches already seen in a trial: saturated mechanisms form the same batches."""
-
-    trees: dict[bytes, RadixTree] = field(default_factory=dict)
-
-    def tree(self, requests: RequestTable, batch: IntArray) -> RadixTree:
-        """The tree of `batch`; built once."""
-        key = batch.tobytes()
-        if key not in self.trees:
-            self.trees[key] = build_tree(requests.prompts.take(batch))
-        return self.trees[key]
 
 
 class Market:
@@ -102,6 +86,7 @@ class Market:
             self._refused = self._backend.limits.refused(requests.prompt_tokens, requests.output_tokens)
             if requests.refused is not None:
                 self._refused = self._refused | requests.refused
+            self._auctioneer = self._hire()
             env.process(self._arrivals.run())
             env.process(self._auctions())
             env.run(until=self._gone)
@@ -118,6 +103,12 @@ class Market:
             self.log.engine_steps = self._backend.engine_steps
             self._backend.close()
         return self.log
+
+    def _hire(self) -> Auctioneer:
+        rules, backend = self._rules, self._backend
+        bidder = rules.bidding(self._refused)
+        cache = backend if isinstance(backend, CacheView) else None
+        return Auctioneer(self._requests, rules.schedule, rules.pricing, bidder, self._trees, self.log, cache)
 
     # ---- arrivals
 
@@ -185,52 +176,14 @@ class Market:
                 yield wake
             size = min(self._rules.batch_size, len(self._waiting))
             batch = np.array([self._waiting.popleft() for _ in range(size)], dtype=np.int64)
-            yield from self._dispatch(self._auction(batch))
-
-    def _auction(self, batch: IntArray) -> IntArray:
-        """Clear one auction over `batch` and log it; returns table indices in schedule order."""
-        started, requests, log = perf_counter(), self._requests, self.log
-        values = requests.value[batch]
-        bids = self._rules.bidding.bid(values, requests.stated_bid[batch])
-        users, dense = np.unique(requests.user[batch], return_inverse=True)
-        tree = self._trees.tree(requests, batch)
-        auction = Auction(tree=tree, bids=bids, users=dense, num_users=len(users))
-        outcome = clear(auction, self._rules.schedule, self._rules.pricing)
-        priority = welfare.priority(outcome.order)
-        members: IntArray = batch[outcome.order]
-        log.batch[batch] = len(log.auctions)
-        log.position[members] = np.arange(len(batch))
-        log.bid[batch], log.priority[batch] = bids, priority
-        log.payment[batch] = request_payments(auction, outcome)
-
-        took_s = perf_counter() - started
-        log.auction_s += took_s
-
-        def per_user(amounts: FloatArray) -> FloatArray:
-            return np.bincount(dense, amounts, len(users)).astype(np.float64)
-
-        log.auctions.append(
-            AuctionLog(
-                formed_ns=int(self._env.now),
-                members=members,
-                tree_nodes=tree.num_nodes,
-                scheduled_welfare=float(values @ priority),
-                declared_welfare=float(bids @ priority),
-                users=users,
-                user_requests=np.bincount(dense, minlength=len(users)),
-                user_declared=per_user(bids * priority),
-                user_obtained=per_user(values * priority),
-                user_payment=outcome.payments,
-                real_ms=took_s * 1e3 if isinstance(self._env, RealtimeEnvironment) else None,
-            )
-        )
-        return members
+            real_time = isinstance(self._env, RealtimeEnvironment)
+            members = self._auctioneer.hold(batch, int(self._env.now), real_time=real_time)
+            yield from self._dispatch(members.tolist())
 
     # ---- dispatch
 
-    def _dispatch(self, members: IntArray) -> Generator[simpy.Event, Any, None]:
+    def _dispatch(self, order: list[int]) -> Generator[simpy.Event, Any, None]:
         """Submit in schedule order, as many at a time as there are free places."""
-        order: list[int] = members.tolist()
         limit = self._rules.in_flight
         while order:
             free = len(order) if limit is None else limit - self._num_in_flight
@@ -249,6 +202,7 @@ class Market:
         if self._place_wanted is not None:
             trigger(self._place_wanted, Kind.DISPATCH)
             self._place_wanted = None
+        self._auctioneer.note(served)
         self._leave(served)
 
     def _leave(self, served: Served) -> None:

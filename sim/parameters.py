@@ -120,7 +120,7 @@ def _problem(
     # a misspelt key explains the one that is missing
     first = next((p for p in problems if p["type"] in _UNKNOWN_KEY), problems[0])["loc"][0]
     # of the branches of a union, the one that got furthest knows best; a mere wrong type knows least
-    rivals = [p for p in problems if p["loc"][0] == first]
+    rivals = _of_the_kind_meant([p for p in problems if p["loc"][0] == first])
     best = max(rivals, key=lambda p: (p["type"] in _UNKNOWN_KEY, len(p["loc"]), not p["type"].endswith("_type")))
     keys, holder = _keys(best["loc"], data)
     where = source.where((*path, *keys))
@@ -137,6 +137,14 @@ def _problem(
         return ScenarioError(where, _short(holder), expected)
     same_key = [p["msg"] for p in rivals if _keys(p["loc"], data)[0] == keys]
     return ScenarioError(where, _short(best["input"]), _expected(same_key))
+
+
+def _of_the_kind_meant(problems: Sequence[Any]) -> Sequence[Any]:
+    """Without the complaints of union branches that the block's `kind` does not name, where it names one."""
+    others = {p["loc"][:-1] for p in problems if p["type"] == "literal_error" and p["loc"][-1] == "kind"}
+    inside = [p for p in problems if len(p["loc"]) > 2 or p["type"] == "value_error"]
+    meant = [p for p in inside if not any(p["loc"][: len(loc)] == loc for loc in others)]
+    return meant if others and meant else problems
 
 
 def _known(model: type[BaseModel], *, nested: bool) -> set[str]:

@@ -128,8 +128,8 @@ def payment_frame(cell: Cell) -> pl.DataFrame:
         ("obtained_value", "float", obtained),
         ("payment", "float", paid),
         ("utility", "float", [value - payment for value, payment in zip(obtained, paid, strict=True)]),
-        ("multiplier", "float", [1.0] * rows),
-        ("budget_left", "float", [None] * rows),
+        ("multiplier", "float", [item for a in auctions for item in a.user_standing.multiplier.tolist()]),
+        ("budget_left", "float", [item for a in auctions for item in a.user_standing.budget_left.tolist()]),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mechanism.model import Standing
 from mechanism.prompts import FloatArray, IntArray
 from sim.backend import EngineSteps, Served, Status
 
@@ -30,6 +31,7 @@ class AuctionLog:
     user_declared: FloatArray
     user_obtained: FloatArray
     user_payment: FloatArray
+    user_standing: Standing
     real_ms: float | None = None
 
 

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mechanism.model import BiddingAgent
 from sim.arrivals import Arrivals, ClosedLoop, Saturated
+from sim.bidding_entries import plain_bidding
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build, plain
 from sim.requests import Demand
@@ -76,8 +76,6 @@ class Scenario:
     arrivals: Arrivals
     batching: Batching
     schedules: tuple[ScheduleEntry, ...]
-    bidding_use: str
-    bidding: BiddingAgent
     dispatch: Dispatch
     slo: tuple[tuple[str, float], ...]
     backend: BackendEntry
@@ -103,7 +101,7 @@ class Scenario:
             "batching": plain(self.batching),
             "schedule": [{"use": s.use, "label": s.label, **plain(s.rule)} for s in self.schedules],
             "payment": payments,
-            "bidding": {"use": self.bidding_use, **plain(self.bidding)},
+            "bidding": self._plain_bidding(),
             "dispatch": plain(self.dispatch),
             **({"slo": dict(self.slo)} if self.slo else {}),
             "backend": {"use": self.backend.use, **plain(self.backend.config)},
@@ -115,6 +113,11 @@ class Scenario:
         data = self.resolved()
         data["workload"] = digest_files(data["workload"])
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+    def _plain_bidding(self) -> Any:
+        by_label = {s.label: plain_bidding(s.bidding) for s in self.schedules}
+        first, *others = by_label.values()
+        return first if all(each == first for each in others) else by_label
 
     def _chosen_by_kind(self) -> dict[str, Users | Values | Arrivals]:
         return {"users": self.users, "values": self.values, "arrivals": self.arrivals}
@@ -170,9 +173,6 @@ def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenari
         key = "warmup_s" if header.warmup_s > 0 else "cooldown_s"
         raise ScenarioError(source.where((key,)), f"{data[key]}", "0: saturated arrivals have no clock to cut by")
     schedules = read_schedules(source)
-    bidding_use, bidding = choose(
-        source, ("bidding",), data.get("bidding", "truthful"), "use", find_in(USE_FOLDERS["bidding"])
-    )
     use, config = choose(source, ("backend",), data.get("backend"), "use", find_in(backend_types))
     blocks = {key: build(cls, _mapping(source, key), source, (key,)) for key, cls in BLOCKS.items()}
     return Scenario(
@@ -182,8 +182,6 @@ def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenari
         **people,
         batching=blocks["batching"],
         schedules=schedules,
-        bidding_use=bidding_use,
-        bidding=bidding,
         dispatch=blocks["dispatch"],
         slo=blocks["slo"].targets,
         backend=BackendEntry(use=use, config=config),

@@ -24,8 +24,20 @@ _ABOUT = {
     "arrivals": "When requests arrive; default: the recorded times, else saturated.",
     "schedule": "The mechanisms to compare, on the same requests, bids and arrivals.",
     "payment": "What users pay: the schedule's own (default), one rule for all, or one a label.",
-    "bidding": "What users say; default: truthful.",
+    "bidding": "What users say: one agent for all (default: truthful), a mix of agents, or one of these a label.",
     "backend": "Who serves.",
+}
+
+_LABEL: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "description": "Its name in records and reports; default: the rule's.",
+}
+_SHARE: Schema = {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": 1,
+    "description": "Share of the users; entries without one divide what the others leave.",
 }
 
 #: A class outside the repository: `my_lab.rules:Aging`.
@@ -45,14 +57,14 @@ def json_schema(backend_types: Mapping[str, type[Any]]) -> Schema:
     properties["name"]["minLength"] = 1
     for key, choices in KIND_FOLDERS.items():
         properties[key] = _choice(key, "kind", _classes(choices), defs)
-    schedules = _choice("schedule", "use", _classes(USE_FOLDERS["schedule"]), defs, label=True)
+    schedules = _choice("schedule", "use", _classes(USE_FOLDERS["schedule"]), defs, extra={"label": _LABEL})
     schedules.pop("description")
     one = {"$ref": "#/$defs/one-schedule"}
     defs["one-schedule"] = schedules
     several = {"type": "array", "items": one, "minItems": 1}
     properties["schedule"] = {"description": _ABOUT["schedule"], "anyOf": [one, several]}
     properties["payment"] = _payments(defs)
-    properties["bidding"] = _choice("bidding", "use", _classes(USE_FOLDERS["bidding"]), defs)
+    properties["bidding"] = _bidding(defs)
     for key, cls in BLOCKS.items():
         properties[key] = _object(cls, defs)
     properties["slo"] = {"anyOf": [properties["slo"], {"type": "null"}]}
@@ -83,6 +95,23 @@ def _payments(defs: Schema) -> Schema:
     return {"description": _ABOUT["payment"], "default": "default", "anyOf": [one, by_label]}
 
 
+def _bidding(defs: Schema) -> Schema:
+    agents = _choice("bidding", "use", _classes(USE_FOLDERS["bidding"]), defs)
+    shared = _choice("bidding", "use", _classes(USE_FOLDERS["bidding"]), defs, extra={"share": _SHARE})
+    for choice in (agents, shared):
+        choice.pop("description")
+    defs["one-agent"], defs["agent-with-share"] = agents, shared
+    mix = {"type": "array", "items": {"$ref": "#/$defs/agent-with-share"}, "minItems": 1}
+    said = {"anyOf": [{"$ref": "#/$defs/one-agent"}, mix]}
+    by_label = {
+        "type": "object",
+        "description": "label → what users say under that schedule",
+        "not": {"required": ["use"]},
+        "additionalProperties": said,
+    }
+    return {"description": _ABOUT["bidding"], "default": "truthful", "anyOf": [*said["anyOf"], by_label]}
+
+
 def _classes(choices: str | Mapping[str, type[Any]]) -> Mapping[str, type[Any]]:
     if isinstance(choices, str):
         return {name: plugins.load(choices, name) for name in plugins.available(choices)}
@@ -95,19 +124,17 @@ def _choice(
     classes: Mapping[str, type[Any]],
     defs: Schema,
     *,
-    label: bool = False,
+    extra: Schema | None = None,
     foreign: bool = True,
 ) -> Schema:
-    """One of several classes: a bare name, or a block with the name under `tag` and the fields of its class."""
-    about = "Its name in records and reports; default: the rule's."
-    extra: Schema = {"label": {"type": "string", "minLength": 1, "description": about}} if label else {}
+    """One of several classes: a bare name, or a block of the name under `tag`, `extra` and the fields of its class."""
     options: list[Schema] = []
     for name, cls in classes.items():
         block = _object(cls, defs)
         if not block.get("required"):
             options.append({"const": name, "description": block["description"]})
         chosen = {"const": name, "description": block["description"]}
-        block["properties"] = {tag: chosen, **extra, **block["properties"]}
+        block["properties"] = {tag: chosen, **(extra or {}), **block["properties"]}
         block["required"] = [tag, *block.get("required", [])]
         options.append(block)
     if foreign and key in {"workload", *USE_FOLDERS}:

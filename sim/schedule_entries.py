@@ -1,13 +1,16 @@
-"""The `schedule:` and `payment:` blocks: which mechanisms a run compares, each a pair of rules."""
+"""The `schedule:`, `payment:` and `bidding:` blocks: which mechanisms a run compares, and what users say to each."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from mechanism.model import PricingRule, SchedulingRule
+from sim import plugins
+from sim.bidding_entries import BiddingEntry, read_bidding
 from sim.errors import ScenarioError, did_you_mean
+from sim.parameters import plain
 from sim.scenario_blocks import USE_FOLDERS, choose, find_in
 from sim.yaml_source import KeyPath, Source
 
@@ -23,6 +26,7 @@ class ScheduleEntry:
     label : its name in records and reports, unique in the run.
     use, rule : the scheduling plugin.
     payment, pricing : the pricing plugin.
+    bidding : the agents that bid, with their shares of the users.
     """
 
     label: str
@@ -30,6 +34,7 @@ class ScheduleEntry:
     rule: SchedulingRule
     payment: str
     pricing: PricingRule
+    bidding: tuple[BiddingEntry, ...]
 
 
 def read_schedules(source: Source) -> tuple[ScheduleEntry, ...]:
@@ -38,7 +43,8 @@ def read_schedules(source: Source) -> tuple[ScheduleEntry, ...]:
     Raises
     ------
     ScenarioError
-        No schedule, a label twice, or a payment that is not defined under its schedule.
+        No schedule, a label twice, a payment that is not defined under its schedule, or agents that keep a budget where
+        payments may exceed what users declare.
     """
     raw = source.data.get("schedule")
     items = raw if isinstance(raw, list) else [raw]
@@ -51,7 +57,8 @@ def read_schedules(source: Source) -> tuple[ScheduleEntry, ...]:
         if label in labels[:i]:
             hint = f"Give one of them a label: {{use: {label}, label: …}}."
             raise ScenarioError(source.where(paths[i]), f'"{label}" twice', "labels that differ", hint)
-    _check_payment_labels(source, labels)
+    for key in ("payment", "bidding"):
+        _check_labels(source, key, labels)
     return tuple(map(lambda *args: _entry(source, *args), paths, items, labels))
 
 
@@ -66,9 +73,9 @@ def _entry(source: Source, path: KeyPath, item: Any, label: str) -> ScheduleEntr
     if isinstance(item, dict):
         item = {key: value for key, value in item.items() if key != "label"}
     use, rule = choose(source, path, item, "use", find_in(USE_FOLDERS["schedule"]))
-    at, wanted = _payment(source, label)
+    at, wanted = _for_label(source, "payment", label, "default")
     if wanted == "default":
-        wanted = rule.default_payment
+        wanted = _own_payment(rule)
     payment, pricing = choose(source, at, wanted, "use", find_in(USE_FOLDERS["payment"]))
     if not pricing.defined_for(rule):
         hint = f"The schedule's own is {rule.default_payment}."
@@ -78,22 +85,34 @@ def _entry(source: Source, path: KeyPath, item: Any, label: str) -> ScheduleEntr
             "a payment that is defined under the schedule",
             hint,
         )
-    return ScheduleEntry(label=label, use=use, rule=rule, payment=payment, pricing=pricing)
+    at, wanted = _for_label(source, "bidding", label, "truthful")
+    bidding = read_bidding(source, at, wanted)
+    if any(each.agent.keeps_a_budget for each in bidding) and not pricing.individually_rational:
+        found = f'agents with a budget under the payment "{payment}"'
+        raise ScenarioError(source.where(at), found, "a payment that never exceeds what its user declares")
+    return ScheduleEntry(label=label, use=use, rule=rule, payment=payment, pricing=pricing, bidding=bidding)
 
 
-def _payment(source: Source, label: str) -> tuple[KeyPath, Any]:
-    """Where the payment of a label stands, and what stands there."""
-    raw = source.data.get("payment", "default")
+def _own_payment(rule: SchedulingRule) -> dict[str, Any]:
+    """The schedule's own payment rule; parameters that the two have in common are the schedule's."""
+    parameters = fields(plugins.load(USE_FOLDERS["payment"], rule.default_payment))
+    shared = {f.name: plain(getattr(rule, f.name)) for f in parameters if f.init and hasattr(rule, f.name)}
+    return {"use": rule.default_payment, **shared}
+
+
+def _for_label(source: Source, key: str, label: str, default: str) -> tuple[KeyPath, Any]:
+    """Where a block says what holds for a label, and what it says; a block without `use` is one of labels."""
+    raw = source.data.get(key, default)
     if isinstance(raw, dict) and "use" not in raw:
-        return ("payment", label), raw.get(label, "default")
-    return ("payment",), raw
+        return (key, label), raw.get(label, default)
+    return (key,), raw
 
 
-def _check_payment_labels(source: Source, labels: list[str]) -> None:
-    raw = source.data.get("payment")
+def _check_labels(source: Source, block: str, labels: list[str]) -> None:
+    raw = source.data.get(block)
     if not isinstance(raw, dict) or "use" in raw:
         return
     for key in raw:
         if key not in labels:
-            where = source.where(("payment", key))
-            raise ScenarioError(where, f'"{key}"', "a schedule's label", did_you_mean(key, labels))
+            where = source.where((block, key))
+            raise ScenarioError(where, f'"{key}"', "a schedule's label", did_you_mean(str(key), labels))

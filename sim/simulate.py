@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from mechanism.bidding.truthful import Truthful
+from mechanism.model import Bidder
 from sim import records
-from sim.backend import BackendConfig, Notes
+from sim.auctioneer import TreeCache
+from sim.backend import Backend, BackendConfig, Notes
+from sim.bidding_setup import bidding_of
 from sim.clock import seconds_to_ns
-from sim.market import Market, MarketRules, TreeCache
+from sim.errors import BackendError
+from sim.market import Market, MarketRules
 from sim.metrics import Metrics, Window, status_counts, trial_metrics
 from sim.population import make_requests
 from sim.records import Cell
@@ -28,6 +34,7 @@ __all__ = ["Progress", "RunResult", "run"]
 
 #: Called with (finished requests of the cell, requests of the cell, schedule label, trial).
 Progress = Callable[[int, int, str, int], None]
+BoolArray = npt.NDArray[np.bool_]
 
 FRAMES = {
     "requests": records.request_frame,
@@ -41,9 +48,9 @@ FRAMES = {
 class RunResult:
     """What a run leaves: frames by file name, the summary, and what happened on the way.
 
-    `status` is "interrupted" when the run was stopped: the frames then hold what was measured, requests that had
-    not left are `incomplete`, and the summary's means are over finished cells only. `server` is what a live server
-    says about itself; empty for a simulation.
+    `status` is "interrupted" when the run was stopped, "failed" when its server was lost on the way: the frames then
+    hold what was measured, requests that had not left are `incomplete`, and the summary's means are over finished
+    cells only. `server` is what a live server says about itself; empty for a simulation.
     """
 
     frames: dict[str, list[pl.DataFrame]] = field(default_factory=lambda: {name: [] for name in FRAMES})
@@ -71,9 +78,13 @@ class RunResult:
             counts[status] = counts.get(status, 0) + number
         self.auction_s += cell.log.auction_s
         self.server |= notes.facts
+        if notes.checks:
+            checks = {"schedule": cell.schedule, "trial": cell.trial, **notes.checks}
+            self.server.setdefault("runs", []).append(checks)
         for warning in notes.warnings:
             self.warn(warning)
         if notes.invalid is not None:
+            self.status = "failed"
             self.warn(f"{cell.schedule}, trial {cell.trial}: left out of every mean: {notes.invalid}")
         elif finished:
             self.trials[cell.schedule].append(trial_metrics(cell, window))
@@ -102,7 +113,7 @@ def run(
     InvariantError
         A cell made no progress.
     BackendError
-        A server is not ready.
+        A server is not ready, and nothing was measured yet.
     """
     result = RunResult(trials={entry.label: [] for entry in scenario.schedules})
     window = Window(warmup_s=scenario.warmup_s, cooldown_s=scenario.cooldown_s, slo=scenario.slo)
@@ -113,9 +124,14 @@ def run(
                 result.dropped |= demand.dropped
                 for warning in demand.warnings:
                     result.warn(warning)
-                _run_trial(scenario, opened, requests, trial, result, window, progress, steps)
+                _run_trial(_Trial(scenario, opened, requests, trial, TreeCache()), result, window, progress, steps)
     except KeyboardInterrupt:
         result.status = "interrupted"
+    except BackendError as error:
+        if not result.statuses:
+            raise
+        result.status = "failed"
+        result.warn(str(error))
     seeds = {
         "seed": scenario.seed,
         "trials": scenario.trials,
@@ -125,28 +141,42 @@ def run(
     return result
 
 
-def _run_trial(
-    scenario: Scenario,
-    backend: BackendConfig,
-    requests: RequestTable,
-    trial: int,
-    result: RunResult,
-    window: Window,
-    progress: Progress,
-    steps: bool,
-) -> None:
-    trees = TreeCache()
-    for entry in scenario.schedules:
-        server = backend.create(requests, entry.label, trial)
-        market = Market(
-            backend.environment(),
-            requests,
-            server,
-            _rules(scenario, entry),
-            trees,
-            lambda left, label=entry.label: progress(left, len(requests), label, trial),  # type: ignore[misc]
-        )
-        cell = Cell(entry.label, trial, scenario.saturated, requests, market.log)
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One trial's requests, and how a mechanism is run on them."""
+
+    scenario: Scenario
+    backend: BackendConfig
+    requests: RequestTable
+    number: int
+    trees: TreeCache
+
+    def market(
+        self, entry: ScheduleEntry, bidding: Callable[[BoolArray], Bidder], progress: Progress
+    ) -> tuple[Market, Backend]:
+        """A market for one mechanism, and its fresh server."""
+        server = self.backend.create(self.requests, entry.label, self.number)
+        rules = _rules(self.scenario, entry, bidding)
+
+        def left(number: int) -> None:
+            progress(number, len(self.requests), entry.label, self.number)
+
+        return Market(self.backend.environment(), self.requests, server, rules, self.trees, left), server
+
+    def bidding(self, entry: ScheduleEntry) -> Callable[[BoolArray], Bidder]:
+        """What makes the bidder of a mechanism."""
+
+        def run_truthfully() -> RunLog:
+            return self.market(entry, lambda _: Truthful(), lambda *_: None)[0].run()
+
+        return bidding_of(self.scenario, entry, self.requests, self.number, self.trees, run_truthfully)
+
+
+def _run_trial(trial: _Trial, result: RunResult, window: Window, progress: Progress, steps: bool) -> None:
+    requests, saturated = trial.requests, trial.scenario.saturated
+    for entry in trial.scenario.schedules:
+        market, server = trial.market(entry, trial.bidding(entry), progress)
+        cell = Cell(entry.label, trial.number, saturated, requests, market.log)
         try:
             market.run()
         except KeyboardInterrupt:
@@ -157,14 +187,14 @@ def _run_trial(
         result.take(cell, server.notes, window, finished=True)
         _look_for_no_effect(entry, market.log, result)
         if result.tree is None and market.log.auctions:
-            result.tree = _first_tree(requests, market.log, trees)
+            result.tree = _first_tree(requests, market.log, trial.trees)
 
 
-def _rules(scenario: Scenario, entry: ScheduleEntry) -> MarketRules:
+def _rules(scenario: Scenario, entry: ScheduleEntry, bidding: Callable[[BoolArray], Bidder]) -> MarketRules:
     return MarketRules(
         schedule=entry.rule,
         pricing=entry.pricing,
-        bidding=scenario.bidding,
+        bidding=bidding,
         batch_size=scenario.batching.size,
         max_wait_ns=seconds_to_ns(scenario.batching.max_wait_s),
         in_flight=scenario.dispatch.in_flight,

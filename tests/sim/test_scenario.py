@@ -59,7 +59,9 @@ def test_a_small_scenario_gets_every_default(tmp_path: Path) -> None:
         ("no-sort", "no-sort", NoSort()),
     ]
     assert [(s.payment, s.pricing) for s in scenario.schedules] == [("vcg", Vcg()), ("free", Free())]
-    assert (scenario.bidding_use, scenario.bidding) == ("truthful", Truthful())
+    assert [(each.use, each.agent, each.share) for each in scenario.schedules[0].bidding] == [
+        ("truthful", Truthful(), 1)
+    ]
     assert (scenario.backend.use, scenario.backend.config) == ("simulated", PaperServer())
     assert scenario.slo == ()
     assert scenario.saturated

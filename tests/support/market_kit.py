@@ -15,7 +15,8 @@ from mechanism.scheduling.bid_sort import BidSort
 from sim.arrivals import ClosedLoop
 from sim.backend import EngineSteps, Limits, Served
 from sim.clock import Kind, after
-from sim.market import Market, MarketRules, TreeCache
+from sim.auctioneer import TreeCache
+from sim.market import Market, MarketRules
 from sim.requests import RequestTable
 from sim.run_log import RunLog
 
@@ -97,11 +98,12 @@ def run_market(
     closed_loop: ClosedLoop | None = None,
     schedule: Any = None,
     pricing: Any = None,
+    bidder: Any = None,
 ) -> RunLog:
     rules = MarketRules(
         schedule=schedule or BidSort(),
         pricing=pricing or Vcg(),
-        bidding=FromTrace(),
+        bidding=lambda _: bidder or FromTrace(),
         batch_size=size,
         max_wait_ns=max_wait_ns,
         in_flight=in_flight,
