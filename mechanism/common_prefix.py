@@ -13,6 +13,7 @@ from mechanism.prompts import IntArray
 __all__ = ["common_symbols"]
 
 _FIRST_WIDTH = 32  # most pairs part within a few symbols, and fetching a few costs as much as fetching these
+_LEAST_WIDTH = 8  # when there are so many pairs that their windows fill the memory
 _GROWTH = 8
 _BLOCK = 1 << 17  # symbols compared at once: both sides and the answer stay in a second-level cache
 
@@ -39,7 +40,7 @@ def common_symbols(columns: Sequence[IntArray], left: IntArray, right: IntArray,
     while len(active):
         so_far = shared[active]
         room = limit[active] - so_far
-        width = min(width, int(room.max()), max(_FIRST_WIDTH, _BLOCK // len(active)))
+        width = min(width, int(room.max()), max(_LEAST_WIDTH, _BLOCK // len(active)))
         agreed = _agreed(columns, left[active] + so_far, right[active] + so_far, width)
         shared[active] = so_far + np.minimum(agreed, room)
         active = active[(agreed == width) & (room > width)]

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from mechanism.pricing._families import Families, Money
+from mechanism.pricing._families import Families
+from mechanism.pricing._money import Money
 from mechanism.prompts import IntArray
 from mechanism.ranges import changes, expand, runs, suffix_sums_after
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mechanism.dfs import averages, families_in, weight_totals
 from mechanism.errors import MechanismError
 from mechanism.model import Auction
+from mechanism.pricing._money import Money
 from mechanism.prompts import IntArray
 from mechanism.ranges import suffix_sums_after
 
-__all__ = ["Families", "Money"]
-
-Money = npt.NDArray[Any]  # float64, or object holding Fractions
+__all__ = ["Families"]
 
 _SLACK = 1e-12  # relative; averages that differ by less are equal but for rounding
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanism.model import Auction, SchedulingRule
+from mechanism.pricing._money import zeros_like_bids
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.welfare import requests_after
 
@@ -27,7 +28,7 @@ class PayAsBid:
 
     def charge(self, auction: Auction, order: IntArray) -> FloatArray:
         """(num_users,) p_i = Σ b_r x_r over the user's requests; 0 for a single request, whom nobody contests. O(n)."""
-        payments = np.zeros(auction.num_users, dtype=auction.bids.dtype)
+        payments = zeros_like_bids(auction)
         if len(order) > 1:
             np.add.at(payments, auction.users, auction.bids * requests_after(order))
             payments /= len(order) - 1

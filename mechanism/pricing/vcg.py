@@ -10,6 +10,7 @@ import numpy as np
 from mechanism.model import Auction, SchedulingRule
 from mechanism.pricing._externality import Bidders, charge_many_requests, charge_one_request
 from mechanism.pricing._families import Families
+from mechanism.pricing._money import zeros_like_bids
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.welfare import requests_after
 
@@ -44,8 +45,8 @@ class Vcg:
         MechanismError
             `order` does not maximise declared welfare over the depth-first schedules of `auction.tree`.
         """
-        payments = np.zeros(auction.num_users, dtype=auction.bids.dtype)
         n = len(order)
+        payments = zeros_like_bids(auction)
         if n <= 1:
             return payments
         families = Families.of(auction, order)
@@ -57,6 +58,6 @@ class Vcg:
         charge_one_request(payments, families, bidders, single[order], users[order], greatest)
         if num_bids.max() > 1:
             charge_many_requests(payments, families, bidders, (bids - single)[order], users[order])
-        most = np.zeros_like(payments)
+        most = zeros_like_bids(auction)
         np.add.at(most, auction.users, auction.bids * requests_after(order))
         return np.minimum(payments, most) / (n - 1)

@@ -8,6 +8,7 @@ from mechanism.clearing import clear, request_payments
 from mechanism.errors import MechanismError
 from mechanism.model import Auction, Outcome
 from mechanism.pricing.free import Free
+from mechanism.pricing.pay_as_bid import PayAsBid
 from mechanism.pricing.vcg import Vcg
 from mechanism.scheduling.bid_sort import BidSort
 from mechanism.scheduling.dfs_bid import DfsBid
@@ -67,6 +68,12 @@ def test_what_a_rule_charges_against_all_reason_is_split_evenly() -> None:
         0.0,
         2.0,
     ]
+
+
+def test_rounding_does_not_lift_a_share_above_declared_value() -> None:
+    auction = auction_of([[i] for i in range(6)], [0.4, 0.2, 0.09, 0.58, 0.3, 0.67], [0, 1, 0, 1, 1, 0])
+    outcome = clear(auction, DfsBid(), PayAsBid())
+    assert np.all(request_payments(auction, outcome) <= auction.bids * priority(outcome.order))
 
 
 def test_shares_add_up_and_never_exceed_declared_value() -> None:

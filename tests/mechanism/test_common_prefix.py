@@ -25,6 +25,7 @@ def test_equals_the_symbol_by_symbol_count(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(common_prefix, "_FIRST_WIDTH", data.draw(st.sampled_from([1, 2, 32])))
         patch.setattr(common_prefix, "_BLOCK", data.draw(st.sampled_from([1, 16, 1 << 17])))
+        patch.setattr(common_prefix, "_LEAST_WIDTH", data.draw(st.sampled_from([1, 8])))
         found = common_symbols([np.array(text)], left, right, np.array(limits))
     assert found.tolist() == [naive(text, *pair, limit) for pair, limit in zip(pairs, limits, strict=True)]
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import oracles
 import pytest
@@ -92,9 +94,11 @@ def test_ids_use_all_64_bits() -> None:
 
 
 def test_lengths_of_a_billion_tokens() -> None:
-    rows = [[(1, 2**30), (2, 2**30), (k, 2**30)] for k in range(4)] + [[(1, 2**30), (2, 5)]]
-    tree = build_tree(block_prompts(rows))
-    assert tree.depth_tokens.tolist() == [0, 2**30 + 5, 2**31]
+    """Depths and ids that do not fit into one 63-bit sorting key together."""
+    rows = [[(i, 2**30), (2, 2**30), (k, 2**30)] for i in (-1, -2) for k in (-3, -4, -5)] + [[(-1, 2**30), (2, 5)]]
+    prompts = block_prompts(rows)
+    tree = build_tree(replace(prompts, symbols=prompts.symbols.astype(np.int32)))
+    assert sorted(tree.depth_tokens.tolist()) == [0, 2**30 + 5, 2**31, 2**31]
 
 
 def test_a_chain_as_deep_as_it_is_long() -> None:

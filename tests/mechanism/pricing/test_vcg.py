@@ -14,6 +14,7 @@ from mechanism.scheduling.bid_sort import BidSort
 from mechanism.scheduling.dfs_bid import DfsBid
 from mechanism.scheduling.dfs_uniform import DfsUniform
 from mechanism.scheduling.no_sort import NoSort
+from mechanism.welfare import requests_after
 
 
 def pay(rows: list[list[int]], bids: list[float], users: list[int] | None = None) -> list[float]:
@@ -64,6 +65,23 @@ def test_a_sole_bidder_pays_nothing(rows: list[list[int]]) -> None:
     assert pay(rows, [0.3, 0.7, 0.1, 0.2], [0, 0, 0, 0]) == [0.0]
 
 
+def test_nobody_pays_a_rounding_more_than_he_declared() -> None:
+    auction = auction_of([[0], [0, 0], [0], [1, 0], [0]], [0.1, 0.2, 0.6, 0.3, 0.3])
+    outcome = clear(auction, DfsBid(), Vcg())
+    assert np.all(outcome.payments <= auction.bids * requests_after(outcome.order) / 4)
+
+
+def test_a_tiny_bid_is_not_lost_beside_a_huge_one() -> None:
+    assert pay([[1], [2]], [44721429.52488365, 1.2106969184641793e-11]) == [1.2106969184641793e-11, 0.0]
+
+
+def test_rounding_charges_nobody() -> None:
+    """Sums of these bids differ by rounding with the order of their terms; where nobody is overtaken, 0 is 0."""
+    assert pay([[0, 1], [1], [0, 0], [0, 0], [1]], [0.5, 0.7, 0.8, 0.1, 0.6], [0] * 5) == [0.0]
+    rows, bids = [[2], [2], [1, 2], [0, 2], [1], [1, 1], [0, 2]], [0.8, 0.9, 0.6, 0.1, 0.7, 0.3, 0.7]
+    assert pay(rows, bids, [1, 0, 0, 0, 0, 1, 0])[1] == 0.0
+
+
 def test_nobody_bids() -> None:
     assert pay(TREE_OF_FOUR, [0.0] * 4) == [0.0] * 4
 
@@ -82,8 +100,8 @@ def test_all_optimal_orders_are_priced() -> None:
 
 
 def test_averages_equal_but_for_rounding_may_stand_in_either_order() -> None:
-    auction = auction_of([[1, 1], [1, 2], [1, 3], [2]], [0.1, 0.2, 0.3, 0.2])  # 0.1 + 0.2 + 0.3 > 0.6 in float64
-    for order in ([2, 1, 0, 3], [3, 2, 1, 0]):
+    auction = auction_of([[1, 1], [1, 2], [1, 3], [2]], [0.1, 0.4, 0.4, 0.3])  # in binary the first average is higher
+    for order in ([1, 2, 0, 3], [3, 2, 1, 0]):
         Vcg().charge(auction, np.array(order))
 
 
