@@ -228,6 +228,7 @@ def _write_page(runs: list[Path], out: Path) -> Path:
 
 
 def _show(result: RunResult, folder: Path, page: Path | None, *, as_json: bool, quiet: bool) -> None:
+    from sim.errors import BackendError
     from sim.run_table import run_table
 
     if as_json:
@@ -238,6 +239,9 @@ def _show(result: RunResult, folder: Path, page: Path | None, *, as_json: bool, 
     if result.status == "interrupted":
         say(f"interrupted: partial results are in {folder}")
         raise typer.Exit(130)
+    if result.status == "failed":
+        say(f"error: the server was lost on the way; partial results are in {folder}")
+        raise typer.Exit(BackendError.exit_code)
     if result.num_ok == 0:
         say(f"error: nothing was served; see the statuses in {folder / 'summary.json'}")
         raise typer.Exit(4)
