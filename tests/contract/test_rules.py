@@ -86,6 +86,12 @@ class TestSchedule:
         )
         assert blind == schedule.bid_blind
 
+    def test_looks_at_a_run_s_past_only_if_it_says_so(self, schedule: SchedulingRule) -> None:
+        unread = {"resident_tokens", "served_tokens"} - schedule.reads
+        for auction in AUCTIONS:
+            blindfolded = dataclasses.replace(auction, **dict.fromkeys(unread))
+            assert schedule.order(auction).tolist() == schedule.order(blindfolded).tolist()
+
     def test_is_the_best_in_its_domain(self, schedule: SchedulingRule) -> None:
         for auction in (auction for auction in AUCTIONS if len(auction) <= 6):
             found = welfare(auction.bids, schedule.order(auction))

@@ -104,7 +104,7 @@ def seeded_case(seed: int) -> Case:
 
 
 def random_auctions(count: int, max_requests: int, seed: int = 0) -> list[Auction]:
-    """Float auctions of all sizes from 0 up: ties, zeros, several requests a user, residency given."""
+    """Float auctions of all sizes from 0 up: ties, zeros, several requests a user, the run's past given."""
     found = []
     for index in range(count):
         rng = np.random.default_rng((seed, index))
@@ -120,6 +120,7 @@ def random_auctions(count: int, max_requests: int, seed: int = 0) -> list[Auctio
                 bids=drawn.bids,
                 users=drawn.users,
                 num_users=drawn.num_users,
+                prompt_tokens=np.array([len(row) for row in rows], dtype=np.int64),
                 resident_tokens=resident,
                 served_tokens=rng.integers(0, 100, drawn.num_users),
             )
