@@ -65,7 +65,7 @@ def read_csv(path: str | Path, needed: Collection[str]) -> Iterator[TextRow]:
         for fields in reader:
             if len(fields) == width:
                 yield TextRow(dict(zip(header, fields, strict=True)), file, reader.line_num)
-            elif fields:
+            elif any(map(str.strip, fields)):
                 found = f"{len(fields)} fields"
                 raise ScenarioError(f"{file}:{reader.line_num}", found, f"{width}, as in the header")
     except csv.Error as error:

@@ -25,8 +25,10 @@ def export_trace(requests: RequestTable, path: str | Path) -> None:
     Raises
     ------
     ScenarioError
-        Prompts of blocks of several sizes, which the format cannot spell.
+        What the format cannot spell: prompts of blocks of several sizes, answers that are blocks, and requests that
+        the workload's own limit rejects.
     """
+    _check(requests)
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
@@ -35,6 +37,14 @@ def export_trace(requests: RequestTable, path: str | Path) -> None:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check(requests: RequestTable) -> None:
+    if requests.output_ids is not None and requests.output_ids.lengths is not None:
+        raise ScenarioError("--export-trace", "answers of blocks", "answers of single tokens, or none recorded")
+    if requests.refused is not None and requests.refused.any():
+        hint = "Write over_limit: skip or truncate."
+        raise ScenarioError("--export-trace", "requests over max_prompt_tokens", "requests that may be served", hint)
 
 
 def _rows(requests: RequestTable) -> Iterator[dict[str, Any]]:

@@ -42,8 +42,9 @@ class Weka(TraceOptions):
 
     Ids are local to a document, so each gets a range of its own. There may be as many ids as whole blocks; the tokens
     beyond are a private end. Entries of type subagent hold requests of their own, timed from the entry: a sub-agent is
-    a session beside its parent's. Prompts shrink where the agent compacts its context. Pauses are `think_time`, else
-    what lies between two calls. Every document starts its clock at 0.
+    a session beside its parent's, which starts at its recorded time in a closed loop too. Prompts shrink where the
+    agent compacts its context. Pauses are `think_time`, else what lies between two calls. Every document starts its
+    clock at 0.
 
     Attributes
     ----------

@@ -16,6 +16,7 @@ from trace_kit import SHARED, prompts_of, read
 
 from backends.simulated import Simulated
 from sim import plugins
+from sim.describe import describe
 from sim.errors import ScenarioError
 from sim.prefix_sharing import shared_tokens
 from sim.requests import Demand
@@ -126,3 +127,17 @@ def test_a_missing_trace_is_named_with_its_line() -> None:
         pytest.skip("the trace is there")
     with pytest.raises(ScenarioError, match=r"burstgpt\.yaml:\d+: workload\.path: found .*; there is none at"):
         load_scenario(ROOT / "scenarios" / "traces" / "burstgpt.yaml", {"simulated": Simulated})
+
+
+@pytest.mark.parametrize("content", ["", "\r\n \r\n"])
+@pytest.mark.parametrize("kind", sorted(set(FORMATS) - {"weka", "ragpulse"}))
+def test_c15_a_file_without_records_has_no_requests(tmp_path: Path, kind: str, content: str) -> None:
+    (file,) = (path for path in EXAMPLES.glob(f"{kind}.*") if path.suffix in {".csv", ".jsonl"})
+    header = file.read_text(encoding="utf-8").splitlines()[0] if file.suffix == ".csv" else ""
+    path = tmp_path / file.name
+    path.write_text(header + content, encoding="utf-8-sig" if content else "utf-8")
+    columns = {"columns": TableColumns(prompt_tokens="in", output_tokens="out"), "num_requests": 3}
+    demand = read(kind, path, **(columns if kind == "table" else {"num_requests": 3}))
+    assert len(demand.prompts) == 0
+    with pytest.raises(ScenarioError, match="no requests"):
+        describe(demand, source=path.name, kind=kind)

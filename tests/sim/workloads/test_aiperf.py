@@ -3,8 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+from scenario_kit import load
 from trace_kit import arrivals_s, jsonl_of, prompts_of, read, refusal
 
+from sim.arrivals import Sessions
+from sim.errors import ScenarioError
+from sim.population import make_requests
 from sim.workloads.aiperf import Aiperf
 
 
@@ -70,3 +75,23 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     assert "t.jsonl:1: timestamp: found nothing" in refusal("aiperf", early)
     blocks = jsonl_of(tmp_path / "t.jsonl", row("s", 513, 1, [1], timestamp=0))
     assert "found 1 ids for 513 tokens in blocks of 512; expected 2 ids" in refusal("aiperf", blocks)
+
+
+SCENARIO = """
+name: agents
+workload: {kind: aiperf, path: t.jsonl}
+schedule: [no-sort]
+backend: {use: simulated}
+"""
+
+
+def test_turns_follow_answers_unless_somebody_says_otherwise(tmp_path: Path) -> None:
+    jsonl_of(tmp_path / "t.jsonl", *ROWS)
+    assert isinstance(load(tmp_path, SCENARIO).arrivals, Sessions)
+    requests, _ = make_requests(load(tmp_path, SCENARIO), 0)
+    assert requests.follows is not None
+    assert requests.follows.tolist() == [-1, -1, 0, 2]
+    assert requests.think_ns is not None
+    assert requests.think_ns.tolist() == [0, 0, 12_219_300_000, 7_563_000_000]
+    with pytest.raises(ScenarioError, match="the workload records no arrivals"):
+        load(tmp_path, SCENARIO, "arrivals=trace")
