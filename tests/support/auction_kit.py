@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import oracles
+import pytest
 from hypothesis import strategies as st
 
 from mechanism.model import Auction
@@ -22,12 +23,17 @@ __all__ = [
     "auction_of",
     "block_prompts",
     "cases",
+    "needs_extended_precision",
     "node_set",
     "random_auctions",
     "seeded_case",
     "symbol_rows",
     "token_rows",
 ]
+
+needs_extended_precision = pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant <= 52, reason="this platform's longdouble is float64"
+)
 
 TREE_OF_FOUR = [[7, 8], [7, 9], [7], [1]]  # root → {7 → {78, 79, 7 ends}, 1}
 

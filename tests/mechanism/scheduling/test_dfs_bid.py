@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from auction_kit import TREE_OF_FOUR, auction_of, token_rows
+from auction_kit import TREE_OF_FOUR, auction_of, needs_extended_precision, token_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +24,7 @@ def test_by_hand(bids: list[float], order: list[int]) -> None:
     assert DfsBid().order(auction_of(TREE_OF_FOUR, [Fraction(bid) for bid in bids])).tolist() == order
 
 
+@needs_extended_precision
 @given(token_rows, st.sampled_from([0.0, 0.1, 1 / 3, 2.0]))
 @settings(max_examples=100, deadline=None)
 def test_equal_bids_are_dfs_uniform(rows: list[list[int]], bid: float) -> None:
