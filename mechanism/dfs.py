@@ -17,9 +17,9 @@ __all__ = ["averages", "by_average", "dfs_order", "families_in", "weight_totals"
 def weight_totals(tree: RadixTree, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """(V + n,) F(u) = Σ of the weights (bids, values) below each vertex, in the widest float there is.
 
-    Floats are summed in extended precision, so that what is equal stays equal: ten bids of 0.1 average 0.1. (Where the
-    platform has none, numpy's longdouble is float64 and rounding may decide such ties; the order stays a function of the
-    auction.) Other dtypes (`object` arrays of `fractions.Fraction`) are summed as they are.
+    Floats are summed in extended precision, so that what is equal stays equal: ten bids of 0.1 average 0.1. (Where a
+    platform has none, numpy's longdouble is float64 and rounding may decide such ties; the order stays a function of
+    the auction.) Other dtypes (`object` arrays of `fractions.Fraction`) are summed as they are.
     """
     wide = np.longdouble if weights.dtype.kind in "fiu" else weights.dtype
     return tree.totals(weights.astype(wide))
