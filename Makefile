@@ -42,5 +42,12 @@ $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/core.stamp
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	touch $@
 
+# A few of SGLang's own files, unpacked from its wheel: the cache tests run them beside ours. Their absence skips
+# those tests and nothing else, so a registry that does not have the wheel is no failure.
+build/sglang.stamp: tests/support/fetch_sglang_sources.py $(VENV)/core.stamp
+	mkdir -p build
+	-$(BIN)/python tests/support/fetch_sglang_sources.py
+	touch $@
+
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
