@@ -26,6 +26,7 @@ class PromptTokens:
     ----------
     prompts : n prompts.
     vocab_tokens : the model's token ids are 0 … vocab_tokens − 1, more than `RESERVED`.
+    salt : None, or a number that makes all tokens different: for a server whose cache still holds another run's.
 
     Attributes
     ----------
@@ -33,9 +34,10 @@ class PromptTokens:
     accidents : siblings that had to share their first token with another, because there are more than ids.
     """
 
-    def __init__(self, prompts: Prompts, vocab_tokens: int) -> None:
+    def __init__(self, prompts: Prompts, vocab_tokens: int, salt: int | None = None) -> None:
         self._prompts, self._span = prompts, vocab_tokens - RESERVED
-        self.recorded = prompts.lengths is None and _within(prompts.symbols, vocab_tokens)
+        self._salt = int(_mixed(np.array([salt or 0], dtype=np.uint64))[0])
+        self.recorded = salt is None and prompts.lengths is None and _within(prompts.symbols, vocab_tokens)
         self.accidents = 0
         if not self.recorded:
             self._plant()
@@ -77,9 +79,9 @@ class PromptTokens:
     def _edge(self, vertex: int) -> list[int]:
         """The tokens between a vertex and its parent: the first tells siblings apart, the others are noise."""
         noise = np.arange(int(self._length[vertex]), dtype=np.uint64) + np.uint64(vertex << 32)
-        tokens = _mixed(noise) % np.uint64(self._span)
+        tokens = _mixed(noise ^ np.uint64(self._salt)) % np.uint64(self._span)
         if len(tokens):
-            tokens[0] = int(self._rank[vertex]) % self._span
+            tokens[0] = (int(self._rank[vertex]) + self._salt) % self._span
         edge: list[int] = (tokens + np.uint64(RESERVED)).tolist()
         return edge
 

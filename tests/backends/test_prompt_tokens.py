@@ -59,3 +59,12 @@ def test_probes_start_like_no_prompt() -> None:
 def test_more_siblings_than_tokens_are_counted() -> None:
     tokens = PromptTokens(Prompts.from_lists([[10**6 + k] for k in range(50)]), vocab_tokens=RESERVED + 40)
     assert tokens.accidents == 10
+
+
+def test_a_salt_makes_every_prompt_another_one() -> None:
+    prompts = Prompts.from_lists([[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 9]])
+    runs = [PromptTokens(prompts, 32000, salt) for salt in (0, 1, 2)]
+    assert not any(tokens.recorded for tokens in runs)
+    assert all(shared(tokens.of(0), tokens.of(1)) == 3 for tokens in runs)
+    for first, second in itertools.combinations(runs, 2):
+        assert all(shared(first.of(a), second.of(b)) == 0 for a in (0, 1) for b in (0, 1))
