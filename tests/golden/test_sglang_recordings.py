@@ -57,7 +57,7 @@ def replay(engine: Engine, recording: dict[str, Any]) -> Iterator[tuple[list[Any
 
 
 def test_all_recordings_are_here() -> None:
-    assert Counter(path.parent.name for path in RECORDINGS) == {"sglang-0.5.9": 40, "sglang-0.5.23": 47}
+    assert Counter(path.parent.name for path in RECORDINGS) == {"sglang-0.5.9": 55, "sglang-0.5.23": 47}
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}")
