@@ -4,6 +4,7 @@ import pytest
 from scenario_kit import SMALL, load, refusal
 
 from mechanism.pricing.pay_as_bid import PayAsBid
+from mechanism.pricing.posted_tiers import PostedTiers
 from mechanism.pricing.vcg import Vcg
 
 
@@ -83,3 +84,15 @@ def test_a_payment_that_is_not_defined_under_the_schedule_is_refused(tmp_path: P
         f'{tmp_path}/scenario.yaml:5: {where}: found the payment "vcg" for the schedule "no-sort"; '
         "expected a payment that is defined under the schedule. The schedule's own is free."
     )
+
+
+def test_a_schedules_own_payment_takes_its_parameters(tmp_path: Path) -> None:
+    scenario = load(tmp_path, text("[{use: tiers, label: t2, tiers: 2, prices: [0.5]}, tiers]"))
+    assert [s.pricing for s in scenario.schedules] == [PostedTiers(tiers=2, prices=(0.5,)), PostedTiers()]
+    error = refusal(tmp_path, text("{use: tiers, tiers: 2}", "{use: posted-tiers, tiers: 4}"))
+    assert "a payment that is defined under the schedule" in str(error)
+
+
+def test_agents_with_a_budget_need_a_payment_within_what_is_declared(tmp_path: Path) -> None:
+    error = refusal(tmp_path, text("tiers") + "bidding: {use: pacing, budget: 1.0}\n")
+    assert 'agents with a budget under the payment "posted-tiers"' in str(error)
