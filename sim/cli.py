@@ -99,6 +99,32 @@ def auction(
 
 
 @app.command()
+def kappa(
+    source: Annotated[Path, typer.Argument(metavar="BATCH.jsonl|RUN", help="A file of requests, or a run folder.")],
+    tokenizer: TokenizerOption = None,
+    out: PageOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """How much welfare uneven pacing can cost, by Theorem 4.4, how much it did, and where."""
+    from sim.kappa_command import kappa_of
+    from sim.progress_bar import reading_bar
+
+    with reading_bar(show=not quiet):
+        found = kappa_of(source, tokenizer, _backend_types())
+    if as_json:
+        print_json(found.to_json())
+    if out is not None:
+        from reports.kappa_page import write_kappa_page
+
+        say(f"page: {write_kappa_page(found.report, out)}")
+    if not as_json and not quiet:
+        from sim.kappa_table import kappa_table
+
+        print_table(kappa_table(found.report))
+
+
+@app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path("report.html"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
 from sim.batch_file import read_batch
 
-__all__ = ["KappaOfBatch", "PricedBatch", "kappa_json", "read_priced_batch"]
+__all__ = ["KappaOfBatch", "PricedBatch", "read_priced_batch"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,11 +149,3 @@ def read_priced_batch(path: Path, tokenizer: str | None = None) -> PricedBatch:
         request_id=batch.request_id,
         has_values=bool(batch.has_value.any()),
     )
-
-
-def kappa_json(found: Sequence[KappaOfBatch], *, run: bool) -> dict[str, Any]:
-    """What `kappa --json` prints: one batch, or every auction of a run."""
-    if not run:
-        return found[0].to_json()
-    labels = [{"schedule": b.priced.schedule, "trial": b.priced.trial, "batch": b.priced.batch} for b in found]
-    return {"auctions": [{**label, **each.to_json()} for label, each in zip(labels, found, strict=True)]}

@@ -1,0 +1,142 @@
+"""Everything the κ page and the κ table show, of one batch or of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sim.kappa import KappaOfBatch
+from sim.kappa_details import InvertedPair, KappaDetails, UserPacing, examine, inverted_pairs
+from sim.kappa_tree import KappaNode, kappa_tree
+
+__all__ = ["KappaGroup", "KappaReport", "UserTotal", "report_kappa"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserTotal:
+    """One user over all batches of a group. `cost` in shares of the group's best welfare; None = never computed."""
+
+    name: str
+    num_requests: int
+    value: float
+    bid: float
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KappaGroup:
+    """The batches of one schedule, or the one batch of a file; shares are of the best welfare of all of them.
+
+    Attributes
+    ----------
+    schedule : its label; None for a file.
+    by_average_bid : whether the batches were served by average-bid DFS. If not, `realised` is what that would have made
+        of their bids.
+    batches : at least one, by trial and batch.
+    guaranteed, by_pairs, realised : Σ bound·W over Σ W with W the best welfare of each batch: what the theorem
+        guarantees of the welfare of all, what our pair bound does, and what came.
+    worst : place of the batch with the largest loss allowed, in money.
+    """
+
+    schedule: str | None
+    by_average_bid: bool
+    batches: tuple[KappaDetails, ...]
+    guaranteed: float
+    by_pairs: float
+    realised: float
+    worst: int
+
+    @classmethod
+    def of(cls, batches: Sequence[KappaDetails]) -> KappaGroup:
+        """Weigh up the batches of one schedule."""
+        first = batches[0].found.priced
+        best = [each.found.best_welfare for each in batches]
+        total = sum(best)
+
+        def weighed(shares: Sequence[float]) -> float:
+            return sum(w * s for w, s in zip(best, shares, strict=True)) / total if total > 0 else 1.0
+
+        at_stake = [w * (1 - each.found.bound.bound) for w, each in zip(best, batches, strict=True)]
+        return cls(
+            schedule=first.schedule,
+            by_average_bid=first.by_average_bid,
+            batches=tuple(batches),
+            guaranteed=weighed([each.found.bound.bound for each in batches]),
+            by_pairs=weighed([each.pair_bound for each in batches]),
+            realised=weighed([each.found.bound.ratio for each in batches]),
+            worst=at_stake.index(max(at_stake)),
+        )
+
+    @property
+    def best_welfare(self) -> float:
+        """Σ of the batches' best welfare, in money."""
+        return sum(each.found.best_welfare for each in self.batches)
+
+    @property
+    def impossible(self) -> tuple[KappaDetails, ...]:
+        """Batches realised below their bound. There are none, or something is broken."""
+        return tuple(each for each in self.batches if each.found.bound.ratio < each.found.bound.bound)
+
+    def users(self) -> tuple[UserTotal, ...]:
+        """Every user over all batches, the costliest pacing first, then by value."""
+        rows: dict[str, list[UserPacing]] = {}
+        for batch in self.batches:
+            for user in batch.users:
+                rows.setdefault(user.name, []).append(user)
+        total = self.best_welfare or 1.0
+        found = []
+        for name, parts in rows.items():
+            costs = [part.cost for part in parts if part.cost is not None]
+            found.append(
+                UserTotal(
+                    name=name,
+                    num_requests=sum(part.num_requests for part in parts),
+                    value=sum(part.value for part in parts),
+                    bid=sum(part.bid for part in parts),
+                    cost=sum(costs) / total if costs else None,
+                )
+            )
+        return tuple(sorted(found, key=lambda user: (-(user.cost or 0.0), -user.value)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KappaReport:
+    """What there is to tell.
+
+    Attributes
+    ----------
+    source : the file or folder.
+    is_run : whether it is a run.
+    groups : one a schedule, those served by average-bid DFS first; empty for a run without an auction.
+    shown : the batch whose tree and pairs are shown: the worst of the first group.
+    tree, pairs : its nodes that matter, and its costliest inverted pairs.
+    """
+
+    source: str
+    is_run: bool
+    groups: tuple[KappaGroup, ...]
+    shown: KappaDetails | None
+    tree: tuple[KappaNode, ...]
+    pairs: tuple[InvertedPair, ...]
+
+    @property
+    def main_groups(self) -> tuple[KappaGroup, ...]:
+        """The groups served by average-bid DFS, which the theorem is about; the first one where there are none."""
+        return tuple(group for group in self.groups if group.by_average_bid) or self.groups[:1]
+
+
+def report_kappa(source: str, found: Sequence[KappaOfBatch], *, is_run: bool) -> KappaReport:
+    """Examine every batch. O(Σ (M + n log² n)) and at most sixteen more clearings a batch, where something is lost."""
+    by_schedule: dict[str | None, list[KappaDetails]] = {}
+    for each in found:
+        by_schedule.setdefault(each.priced.schedule, []).append(examine(each))
+    groups = sorted((KappaGroup.of(batches) for batches in by_schedule.values()), key=lambda g: not g.by_average_bid)
+    shown = groups[0].batches[groups[0].worst] if groups else None
+    return KappaReport(
+        source=source,
+        is_run=is_run,
+        groups=tuple(groups),
+        shown=shown,
+        tree=kappa_tree(shown.found) if shown else (),
+        pairs=inverted_pairs(shown.found) if shown else (),
+    )
