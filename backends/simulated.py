@@ -16,6 +16,7 @@ from mechanism.prompts import IntArray
 from sim.backend import EngineSteps, Limits, Notes, Served
 from sim.clock import Kind, after, trigger
 from sim.engine import Engine, EngineConfig, Pass
+from sim.errors import ScenarioError
 from sim.latency import LatencyModel
 from sim.requests import RequestTable
 
@@ -59,6 +60,9 @@ class Simulated:
 
     def __post_init__(self) -> None:
         load_profile(self.profile)
+        chunk, page = self.chunked_prefill_tokens, self.page_tokens
+        if chunk is not None and chunk % page:
+            raise ScenarioError("chunked_prefill_tokens", str(chunk), f"a multiple of page_tokens, {page}, or null")
 
     def limits(self) -> Limits:
         """What fits on this server."""

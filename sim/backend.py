@@ -82,8 +82,8 @@ class Limits:
     def refused(self, prompt_tokens: IntArray, output_tokens: IntArray) -> npt.NDArray[np.bool_]:
         """(n,) which requests can never be served here."""
         never = np.zeros(len(prompt_tokens), dtype=np.bool_)
-        if self.kv_tokens is not None:
-            never |= self._need(prompt_tokens, output_tokens) >= self.kv_tokens
+        if self._capacity is not None:
+            never |= self._need(prompt_tokens, output_tokens) >= self._capacity
         if self.context_tokens is not None:
             never |= prompt_tokens + output_tokens > self.context_tokens
         return never
@@ -95,10 +95,15 @@ class Limits:
         'needs 50 tokens of KV cache and never fits the capacity of 50'
         """
         need = int(self._need(np.array([prompt_tokens]), np.array([output_tokens]))[0])
-        if self.kv_tokens is not None and need >= self.kv_tokens:
-            return f"needs {need} tokens of KV cache and never fits the capacity of {self.kv_tokens}"
+        if self._capacity is not None and need >= self._capacity:
+            return f"needs {need} tokens of KV cache and never fits the capacity of {self._capacity}"
         total = prompt_tokens + output_tokens
         return f"prompt and output are {total} tokens and the context is {self.context_tokens}"
+
+    @property
+    def _capacity(self) -> int | None:
+        """Whole pages alone hold anything."""
+        return None if self.kv_tokens is None else self.kv_tokens - self.kv_tokens % self.page_tokens
 
     def _need(self, prompt_tokens: IntArray, output_tokens: IntArray) -> IntArray:
         need = prompt_tokens + np.minimum(output_tokens, 4096)
