@@ -12,9 +12,9 @@ import numpy as np
 from reports._page import write_page
 from reports.figures import kappa_bounds, kappa_depth, kappa_nodes, kappa_users
 from reports.text import number
-from sim.kappa_details import InvertedPair, KappaDetails, Sibling
+from sim.kappa_details import USERS, InvertedPair, KappaDetails, Sibling
 from sim.kappa_report import KappaGroup, KappaReport
-from sim.kappa_words import batch_name, node_name, percent, reading
+from sim.kappa_words import batch_name, node_name, percent, prefix_name, reading
 
 __all__ = ["write_kappa_page"]
 
@@ -43,6 +43,7 @@ def write_kappa_page(report: KappaReport, out: Path) -> Path:
         "user_chart": kappa_users.costs(users),
         "user_rows": kappa_users.rows(users),
         "num_users": len(users),
+        "priced_users": USERS,
         "median": number(shown.median_multiplier) if shown else "",
         "of": main[0].schedule if main and report.is_run else None,
         "depth": kappa_depth.by_depth(main),
@@ -100,7 +101,8 @@ def _node_rows(shown: KappaDetails) -> tuple[tuple[str, ...], ...]:
     shares = (found.weight, found.allowed, shown.allowed_by_pairs, found.lost)
     return tuple(
         (
-            f"{node_name(int(found.depth_tokens[place]))}, node {place + 1}",
+            node_name(place, int(found.depth_tokens[place])),
+            f"{int(found.depth_tokens[place]):,}",
             f"{int(found.num_requests[place]):,}",
             f"{int(found.num_children[place]):,}",
             _kappa(float(found.bound.kappa[place])),
@@ -116,7 +118,8 @@ def _excluded_rows(shown: KappaDetails) -> tuple[tuple[str, ...], ...]:
     places = sorted(reasons, key=lambda place: -float(found.weight[place]))[:_NODES]
     return tuple(
         (
-            f"{node_name(int(found.depth_tokens[place]))}, node {place + 1}",
+            node_name(place, int(found.depth_tokens[place])),
+            f"{int(found.depth_tokens[place]):,}",
             percent(float(found.weight[place])),
             reasons[place],
         )
@@ -126,10 +129,10 @@ def _excluded_rows(shown: KappaDetails) -> tuple[tuple[str, ...], ...]:
 
 def _pair_row(pair: InvertedPair) -> Mapping[str, Any]:
     return {
-        "where": node_name(pair.depth_tokens),
+        "where": prefix_name(pair.depth_tokens),
         "ahead": _side(pair.ahead),
         "behind": _side(pair.behind),
-        "lost": percent(pair.lost),
+        "lost": percent(pair.lost, 2),
     }
 
 

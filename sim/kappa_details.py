@@ -12,10 +12,13 @@ from mechanism.pair_bound import allowed_by_pairs
 from mechanism.prompts import FloatArray
 from sim.kappa import KappaOfBatch, PricedBatch
 
-__all__ = ["InvertedPair", "KappaDetails", "Sibling", "UserPacing", "examine", "inverted_pairs"]
+__all__ = ["USERS", "InvertedPair", "KappaDetails", "Sibling", "UserPacing", "examine", "inverted_pairs"]
 
 #: A loss of less than this share of the best welfare is rounding.
 NOTHING = 1e-12
+#: Users of a batch whose pacing is priced at most.
+USERS = 32
+_REQUESTS = 10_000_000  # cleared again in all for that, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +88,11 @@ class InvertedPair:
     lost: float
 
 
-def examine(found: KappaOfBatch, users: int = 16) -> KappaDetails:
+def examine(found: KappaOfBatch) -> KappaDetails:
     """Work out the details of one batch.
 
-    Parameters
-    ----------
-    users : how many users' costs are computed at most, those paced most unlike the median.
+    The costs of the `USERS` users paced most unlike the median are computed, of fewer in batches of more than some
+    hundred thousand requests: each takes an auction of its own.
     """
     priced, bound = found.priced, found.bound
     lost, allowed = found.lost, found.allowed
@@ -105,7 +107,7 @@ def examine(found: KappaOfBatch, users: int = 16) -> KappaDetails:
         found=found,
         allowed_by_pairs=pairs,
         median_multiplier=float(median_multiplier(bid, value)),
-        users=_users(found, bid, value, users),
+        users=_users(found, bid, value),
     )
 
 
@@ -129,8 +131,9 @@ def inverted_pairs(found: KappaOfBatch, limit: int = 12) -> tuple[InvertedPair, 
     )
 
 
-def _users(found: KappaOfBatch, bid: FloatArray, value: FloatArray, limit: int) -> tuple[UserPacing, ...]:
+def _users(found: KappaOfBatch, bid: FloatArray, value: FloatArray) -> tuple[UserPacing, ...]:
     priced = found.priced
+    limit = min(USERS, max(4, _REQUESTS // max(len(priced), 1)))
     costs: dict[int, float] = {}
     others: float | None = 0.0  # no loss, or all users who are not paced like the median are looked at
     if found.lost.sum() > NOTHING:

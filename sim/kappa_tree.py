@@ -20,7 +20,8 @@ class KappaNode:
 
     Attributes
     ----------
-    parent : place of the nearest node above it that is shown; None for the first.
+    place : which of the K nodes of the bound it is.
+    parent : position, in what is shown, of the nearest node above it that is shown; None for the first.
     level : nodes shown above it.
     depth_tokens, num_requests, num_children : as in the `kappa` JSON.
     kappa : κ_u, `math.inf` where nothing is guaranteed.
@@ -28,6 +29,7 @@ class KappaNode:
     hidden : nodes that are not shown and have this one as the nearest shown above them.
     """
 
+    place: int
     parent: int | None
     level: int
     depth_tokens: int
@@ -63,6 +65,7 @@ def kappa_tree(found: KappaOfBatch, max_nodes: int = 80) -> tuple[KappaNode, ...
         kappa, weight, allowed, lost = (float(share[place]) for share in shares)
         nodes.append(
             KappaNode(
+                place=place,
                 parent=parent,
                 level=0 if parent is None else nodes[parent].level + 1,
                 depth_tokens=depth,

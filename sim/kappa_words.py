@@ -10,7 +10,7 @@ import numpy as np
 from sim.kappa_details import NOTHING, KappaDetails
 from sim.kappa_report import KappaGroup, KappaReport
 
-__all__ = ["batch_name", "node_name", "percent", "reading"]
+__all__ = ["batch_name", "node_name", "percent", "prefix_name", "reading"]
 
 
 def percent(share: float, decimals: int = 1) -> str:
@@ -29,8 +29,13 @@ def percent(share: float, decimals: int = 1) -> str:
     return f"{text} %"
 
 
-def node_name(depth_tokens: int) -> str:
-    """How a node is called: by the prefix its requests share."""
+def node_name(place: int, depth_tokens: int) -> str:
+    """How one of the K nodes is called, in few letters: they are numbered in preorder."""
+    return "root" if depth_tokens == 0 else f"node {place + 1}"
+
+
+def prefix_name(depth_tokens: int) -> str:
+    """Where a node stands, by the prefix its requests share."""
     tokens = "token" if depth_tokens == 1 else "tokens"
     return "the root" if depth_tokens == 0 else f"the prefix of {depth_tokens:,} {tokens}"
 
@@ -67,9 +72,11 @@ def _of_group(group: KappaGroup, *, named: bool) -> list[str]:
     if group.guaranteed > 1 - NOTHING:
         even = "siblings that compete are paced alike, so no welfare can be lost."
         return [f"{what}100 % guaranteed and realised: {even}"]
-    said = [f"{what}{percent(group.guaranteed)} guaranteed, {percent(group.realised)} realised{_worst(group)}."]
-    said.append(_where(group))
-    return [*said, *_excluded(group)]
+    shares = f"{percent(group.guaranteed)} guaranteed, {percent(group.realised)} realised"
+    said = [f"{what}{shares}{_worst(group)}; {_where(group)}", *_excluded(group)]
+    if group.by_pairs - group.guaranteed > 0.01:
+        said.append(f"Looked at pair by pair (our tighter bound), {percent(group.by_pairs)} is guaranteed.")
+    return said
 
 
 def _worst(group: KappaGroup) -> str:
@@ -96,7 +103,7 @@ def _where(group: KappaGroup) -> str:
         return f"{percent(root, 0)} of the possible loss sits at the root, where whole prefix groups compete."
     if share >= 0.3:
         return f"{percent(share, 0)} of the possible loss sits below prefixes of {depth:,} tokens."
-    return f"The possible loss is spread over the tree; {percent(root, 0)} of it sits at the root."
+    return f"the possible loss is spread over the tree, {percent(root, 0)} of it at the root."
 
 
 def _where_in_batch(each: KappaDetails) -> str:
@@ -107,13 +114,14 @@ def _where_in_batch(each: KappaDetails) -> str:
     if share < 0.3:
         few = min(5, len(allowed))
         return (
-            f"The possible loss is spread: the {few} worst of {len(allowed):,} nodes hold "
+            f"the possible loss is spread: the {few} worst of {len(allowed):,} nodes hold "
             f"{percent(float(allowed[:few].sum()) / total, 0)} of it."
         )
     kappa = float(found.bound.kappa[top])
-    apart = "nothing is guaranteed" if math.isinf(kappa) else f"multipliers are up to {kappa:.3g} times apart"
+    apart = "κ is infinite" if math.isinf(kappa) else f"multipliers are up to {kappa:.3g} times apart"
+    where = prefix_name(int(found.depth_tokens[top]))
     return (
-        f"{percent(share, 0)} of the possible loss sits at one node: {node_name(int(found.depth_tokens[top]))}, where "
+        f"{percent(share, 0)} of the possible loss sits at one node: {where}, where "
         f"{int(found.num_children[top]):,} branches with {int(found.num_requests[top]):,} requests compete and {apart}."
     )
 

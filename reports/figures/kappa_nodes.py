@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from reports.chart import Chart, axis, figure
 from sim.kappa_details import KappaDetails
 from sim.kappa_tree import KappaNode
-from sim.kappa_words import node_name, percent
+from sim.kappa_words import node_name, percent, prefix_name
 
 __all__ = ["slack", "tree"]
 
@@ -31,7 +31,8 @@ def tree(nodes: Sequence[KappaNode]) -> Chart:
     hidden = sum(node.hidden for node in nodes)
     caption = (
         "A circle is a node; its area is its share of the best welfare (Ω), its colour how unevenly its children are"
-        " paced (κ). Left to right: longer shared prefixes. Top to bottom: what matters most first."
+        " paced (κ). Left to right: longer shared prefixes. Top to bottom: what matters most first, labelled with κ and"
+        " with how much of the best welfare may be lost there."
     )
     if hidden:
         caption += f" {hidden:,} more nodes, which matter less, are not drawn."
@@ -56,7 +57,7 @@ def slack(shown: KappaDetails) -> Chart:
     found = shown.found
     ranked = sorted(range(len(found.allowed)), key=lambda place: -float(found.allowed[place]))
     worst = [place for place in ranked[:_BARS] if found.allowed[place] > 0]
-    names = [_bar_name(place, found.num_requests[place], found.depth_tokens[place]) for place in worst]
+    names = [node_name(place, int(found.depth_tokens[place])) for place in worst]
     lost = [float(found.lost[place]) for place in worst]
     pairs = [float(shown.allowed_by_pairs[place]) for place in worst]
     allowed = [float(found.allowed[place]) for place in worst]
@@ -100,10 +101,6 @@ def slack(shown: KappaDetails) -> Chart:
         missing="Siblings are paced alike everywhere: nothing can be lost.",
         height=130 + 30 * len(names),
     )
-
-
-def _bar_name(place: int, requests: Any, depth: Any) -> str:
-    return f"{node_name(int(depth)).removeprefix('the ')} ({int(requests):,} requests, node {place + 1})"
 
 
 def _gaps(larger: Sequence[float], smaller: Sequence[float]) -> list[float]:
@@ -175,7 +172,7 @@ def _trace(
         name=name,
         showlegend=symbol != "circle",
         text=[_label(nodes[place]) if place in labelled and nodes[place].allowed > 0 else "" for place in places],
-        textposition=["top center" if node.level == 0 else "middle right" for node in drawn],
+        textposition=["top right" if node.level == 0 else "top center" for node in drawn],
         textfont={"size": 12},
         cliponaxis=False,
         marker={
@@ -191,15 +188,15 @@ def _trace(
 
 
 def _label(node: KappaNode) -> str:
-    kappa = "κ ∞" if math.isinf(node.kappa) else f"κ {node.kappa:.3g}"
-    return f"  {kappa}, {percent(node.allowed)} may be lost"
+    kappa = "∞" if math.isinf(node.kappa) else f"{node.kappa:.3g}"
+    return f"κ {kappa}, {percent(node.allowed)}"
 
 
 def _told(node: KappaNode) -> str:
     kappa = "infinite: nothing is guaranteed" if math.isinf(node.kappa) else f"{node.kappa:.4g}"
     return "<br>".join(
         [
-            f"<b>{node_name(node.depth_tokens)}</b>",
+            f"<b>{node_name(node.place, node.depth_tokens)}</b>: {prefix_name(node.depth_tokens)}",
             f"{node.num_requests:,} requests in {node.num_children:,} branches",
             f"κ: {kappa}",
             f"share of the best welfare: {percent(node.weight)}",
