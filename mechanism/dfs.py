@@ -31,10 +31,8 @@ def averages(tree: RadixTree, totals: npt.NDArray[Any]) -> npt.NDArray[Any]:
     The quotient of the extended-precision sum is rounded to float64 once. Averages that are the same double are a
     tie, those that differ only below its last digit included; exact for `Fraction`.
     """
-    if totals.dtype == object:
-        exact: npt.NDArray[Any] = totals / np.maximum(tree.num_requests, 1).astype(object)
-        return exact
-    return (totals / np.maximum(tree.num_requests, 1)).astype(np.float64)
+    quotient: npt.NDArray[Any] = totals / np.maximum(tree.num_requests, 1)
+    return quotient if totals.dtype == object else quotient.astype(np.float64)
 
 
 def by_average(tree: RadixTree, average: npt.NDArray[Any]) -> IntArray:
@@ -42,13 +40,14 @@ def by_average(tree: RadixTree, average: npt.NDArray[Any]) -> IntArray:
 
     Ties keep the smallest arrival index in the subtree first. O(n log n).
     """
-    keys, parent, size = -average[tree.children], tree.parent[tree.children], len(tree.children)
+    keys, size = -average[tree.children], len(tree.children)
     order = np.argsort(keys)
     if not changes(keys[order]).all():  # a stable sort is several times slower, and only ties need it
         order = np.argsort(keys, kind="stable")
     rank = np.empty(size, dtype=np.int64)
     rank[order] = np.arange(size)
-    return tree.children[np.argsort(parent * size + rank)]
+    family = tree.family * size
+    return tree.children[order][np.sort(family + rank) - family]  # sorting the ranks inside each family
 
 
 def families_in(tree: RadixTree, order: IntArray) -> tuple[IntArray, IntArray] | None:
@@ -62,9 +61,9 @@ def families_in(tree: RadixTree, order: IntArray) -> tuple[IntArray, IntArray] |
     first = tree.least(position)[1:]
     children = np.argsort(tree.parent[1:] * np.int64(len(order)) + first)
     begin, children = first[children], children + 1
-    parent = tree.parent[children]
+    family = tree.family
     together = begin[1:] == (begin + tree.num_requests[children])[:-1]
-    return (children, begin) if np.all(together | (parent[1:] != parent[:-1])) else None
+    return (children, begin) if np.all(together | (family[1:] != family[:-1])) else None
 
 
 def dfs_order(tree: RadixTree, children: IntArray) -> IntArray:

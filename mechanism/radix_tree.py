@@ -60,6 +60,11 @@ class RadixTree:
         """Nodes, the root among them; leaves are not nodes."""
         return len(self.start)
 
+    @property
+    def family(self) -> IntArray:
+        """(V + n − 1,) the parent of each entry of `children`; nondecreasing, whatever the order inside families."""
+        return np.repeat(np.arange(self.num_nodes), np.diff(self.indptr))
+
     def totals(self, per_request: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """(V + n,) Σ over the requests below each vertex; F_b(u) when given the bids.
 

@@ -50,7 +50,7 @@ def charge_one_request(
     """
     bidders = Bidders(families, bids > 0)
     slots = ((bidders.size > 0) & (np.arange(1, len(greatest) + 1) < families.end)).nonzero()[0]
-    bar = families.total[slots] - _exact(families.count[slots], bids) * families.average[slots + 1]
+    bar = families.total[slots] - families.count[slots] * families.average[slots + 1]
     within_reach = greatest[slots] >= bar
     slots, bar = slots[within_reach], bar[within_reach]
     for portion in _portions(bidders.size[slots]):
@@ -62,7 +62,7 @@ def charge_one_request(
         slot, who = chunk[pair[falls]], who[falls]
         count, own = families.count[slot], bids[who]
         rest = np.where(all_bidders.size[slot] == 1, 0, families.total[slot] - own)
-        last = families.last_above(slot, rest / _exact(count, bids))
+        last = families.last_above(slot, rest / count)
         np.add.at(payments, users[who], _gain(count, rest, *families.between(slot, last)))
 
 
@@ -97,7 +97,7 @@ def _charge_affected(payments: Money, families: Families, user: IntArray, slot: 
     gain is Σ_s G_s·(requests of J that stood ahead of s and now do not).
     """
     count = families.count[slot]
-    average = rest / _exact(count, rest)
+    average = rest / count
     last = families.last_above(slot, average)
     passing_total, passing = families.between(slot, last)
 
@@ -116,19 +116,14 @@ def _charge_affected(payments: Money, families: Families, user: IntArray, slot: 
     anew = anew[np.argsort(group[anew], kind="stable")]
     served_anew = np.empty(len(slot), dtype=np.int64)
     served_anew[anew] = np.cumsum(count[anew])
-    overtaking = np.add.reduceat(rest * _exact(served - served_anew, rest), begin)
+    overtaking = np.add.reduceat(rest * (served - served_anew), begin)
     np.add.at(payments, user[begin], np.maximum(overtaking, 0))
 
 
 def _gain(count: IntArray, rest: Money, total: Money, passing: IntArray) -> Money:
     """N_s·ΣF − G_s·ΣN, which rounding must not make negative."""
-    gain: Money = np.maximum(_exact(count, rest) * total - rest * _exact(passing, rest), 0)
+    gain: Money = np.maximum(count * total - rest * passing, 0)
     return gain
-
-
-def _exact(counts: IntArray, like: Money) -> Money:
-    """Counts as numbers that may be mixed with `like`: Python integers beside Fractions."""
-    return counts.astype(object) if like.dtype == object else counts
 
 
 def _portions(size: IntArray, family: IntArray | None = None) -> Iterator[slice]:

@@ -60,7 +60,7 @@ class Families:
         totals = weight_totals(tree, auction.bids)
         average = averages(tree, totals)[vertex]
         total = (totals if totals.dtype == object else totals.astype(np.float64))[vertex]
-        family = tree.parent[vertex]
+        family = tree.family
         _check_descending(average, family)
         end = tree.indptr[1:][family]
         count = tree.num_requests[vertex]

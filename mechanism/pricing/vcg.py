@@ -12,7 +12,6 @@ from mechanism.pricing._externality import Bidders, charge_many_requests, charge
 from mechanism.pricing._families import Families
 from mechanism.pricing._money import zeros_like_bids
 from mechanism.prompts import FloatArray, IntArray
-from mechanism.welfare import requests_after
 
 __all__ = ["Vcg"]
 
@@ -55,9 +54,10 @@ class Vcg:
         num_bids = np.bincount(users[bids > 0], minlength=auction.num_users)
         single = np.where(num_bids[users] == 1, bids, 0)
         greatest = auction.tree.greatest(single)[families.vertex]
-        charge_one_request(payments, families, bidders, single[order], users[order], greatest)
+        users = users[order]
+        charge_one_request(payments, families, bidders, single[order], users, greatest)
         if num_bids.max() > 1:
-            charge_many_requests(payments, families, bidders, (bids - single)[order], users[order])
+            charge_many_requests(payments, families, bidders, (bids - single)[order], users)
         most = zeros_like_bids(auction)
-        np.add.at(most, auction.users, auction.bids * requests_after(order))
+        np.add.at(most, users, bids[order] * np.arange(n)[::-1])
         return np.minimum(payments, most) / (n - 1)

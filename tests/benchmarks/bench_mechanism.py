@@ -126,7 +126,7 @@ def _growth_rows() -> list[BenchRow]:
     found = []
     for name, make in (("stars", small_stars), ("3-ary", ternary)):
         sizes = [10**4, 10**5, 10**6]
-        seconds = [_market_s(make(n), repetitions=max(3, 10**5 // n)) for n in sizes]
+        seconds = [_market_s(make(n), repetitions=max(7, 10**6 // n)) for n in sizes]
         exponent = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
         growth = " → ".join(f"{each:.3f}" for each in seconds)
         found.append(
