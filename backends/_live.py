@@ -96,7 +96,7 @@ class LiveBackend:
             sent_ns=sent_ns,
             admitted_ns=admitted,
             first_token_ns=on_market_clock(answer.first_token_ns),
-            finish_ns=on_market_clock(answer.finish_ns),
+            finish_ns=on_market_clock(answer.finish_ns) if status == "ok" else None,
             cached_tokens=answer.cached_tokens,
             output_tokens=answer.output_tokens,
             output_ids=answer.output_ids,

@@ -13,6 +13,9 @@ from simpy.core import EmptySchedule
 
 __all__ = ["RealTimeEnvironment"]
 
+#: How often a long wait is interrupted, s: a Ctrl-C just before it began would else be noticed only at its end.
+LOOK_UP_S = 0.2
+
 
 class RealTimeEnvironment(simpy.rt.RealtimeEnvironment):
     """Integer nanoseconds since the first step, by the monotonic clock.
@@ -60,16 +63,14 @@ class RealTimeEnvironment(simpy.rt.RealtimeEnvironment):
 
     def _post_before(self, due: float) -> tuple[int, Callable[[], None]] | None:
         """The oldest post if it was made before `due`; waits for one until then. None: the event is next."""
-        if self._head is None:
-            late = due - self.elapsed_ns(monotonic_ns())
-            ends = self._closed and due == math.inf
+        while self._head is None:
+            wait_s = (due - self.elapsed_ns(monotonic_ns())) * 1e-9
+            over = wait_s <= 0 or (self._closed and due == math.inf)
             try:
-                if late <= 0 or ends:
-                    self._head = self._inbox.get_nowait()
-                else:
-                    self._head = self._inbox.get(timeout=None if due == math.inf else late * 1e-9)
+                self._head = self._inbox.get_nowait() if over else self._inbox.get(timeout=min(wait_s, LOOK_UP_S))
             except Empty:
-                return None
+                if over:
+                    return None
         if self.elapsed_ns(self._head[0]) >= due:
             return None
         head, self._head = self._head, None

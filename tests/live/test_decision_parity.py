@@ -1,0 +1,50 @@
+"""A real SGLang and the simulated one find the same tokens in their caches, request by request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from live_kit import Setting, live_and_simulated, running
+
+from backends.sglang import Sglang
+
+pytestmark = pytest.mark.live
+
+SETTINGS = [
+    Setting(version=version, page_tokens=page, overlap=overlap, conservativeness=0.3 if version == "0.5.9" else 1.0)
+    for version in ("0.5.23", "0.5.9")
+    for page in (1, 16)
+    for overlap in (False, True)
+]
+
+SCENARIO = """\
+name: parity
+seed: 7
+workload: {{kind: stars, num_requests: 64, output_tokens: {{kind: lognormal, median: 16, sigma: 0.8, max_tokens: 120}},
+  cluster_size: 6, prefix_tokens: [60, 120], question_tokens: [5, 40], singleton_tokens: [20, 150]}}
+schedule: [dfs-bid, dfs-uniform, bid-sort, no-sort]
+batching: {{size: 64}}
+dispatch: {{in_flight: {in_flight}}}
+"""
+
+
+@pytest.fixture(scope="module", params=SETTINGS, ids=str)
+def served(request: pytest.FixtureRequest) -> Iterator[tuple[Sglang, Setting]]:
+    with running(request.param) as server:
+        yield server, request.param
+
+
+@pytest.mark.parametrize("in_flight", ["1", "null"], ids=["serial", "all-at-once"])
+def test_same_cached_tokens(served: tuple[Sglang, Setting], in_flight: str, tmp_path: Path) -> None:
+    server, setting = served
+    live, simulated = live_and_simulated(tmp_path, SCENARIO.format(in_flight=in_flight), server, setting)
+    assert live.warnings == []
+    assert all(run["order"] == {"dated": 64, "inversions": 0} for run in live.server["runs"])
+    columns = ["schedule", "request_id", "status", "position", "output_tokens", "cached_tokens", "num_retractions"]
+    ours = pl.concat(simulated.frames["requests"]).select(columns)
+    theirs = pl.concat(live.frames["requests"]).select(columns)
+    different = ours.join(theirs, on=columns, how="anti", nulls_equal=True)
+    assert different.is_empty(), different.join(theirs, on=["schedule", "request_id"])

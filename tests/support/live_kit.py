@@ -1,0 +1,142 @@
+"""What live tests stand on: real servers on this CPU, and a scenario served by one and then simulated as it was served.
+
+The servers are unmodified. With `reset_phase` a logging hook (tests/live/pass_log) also sets 0.5.23's counter behind
+the waiting-prefix refresh back when the cache is flushed, so that every cell begins like a server just started.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simpy
+
+from backends._live import LiveBackend
+from backends.sglang import Launch, Sglang
+from backends.simulated import Simulated
+from mechanism.prompts import Prompts
+from sim.requests import RequestTable
+from sim.scenario import load_scenario
+from sim.simulate import RunResult, run
+
+LIVE = Path(__file__).resolve().parents[1] / "live"
+sys.path.insert(0, str(LIVE))
+import build_env  # noqa: E402 (the builder is a script beside the live tests)
+
+BASE_ARGS = [
+    *("--load-format", "dummy", "--dtype", "float32", "--device", "cpu", "--attention-backend", "torch_native"),
+    *("--sampling-backend", "pytorch", "--disable-cuda-graph", "--skip-server-warmup", "--mem-fraction-static", "0.3"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A server on this CPU, in the words of the simulated one."""
+
+    version: str
+    page_tokens: int = 1
+    overlap: bool = False
+    kv_tokens: int = 1024
+    conservativeness: float = 1.0
+    reset_phase: bool = True
+
+    def __str__(self) -> str:
+        overlap = "overlap" if self.overlap else "no-overlap"
+        return f"{self.version}-page{self.page_tokens}-{overlap}"
+
+    def launch(self) -> Launch:
+        """How to start it."""
+        args = [*BASE_ARGS, "--page-size", str(self.page_tokens), "--max-total-tokens", str(self.kv_tokens)]
+        args += ["--schedule-conservativeness", str(self.conservativeness)]
+        if not self.overlap:
+            args.append("--disable-overlap-schedule")
+        env = dict(build_env.ENVIRONMENT)
+        if self.reset_phase and self.version != "0.5.9":
+            env |= {"PYTHONPATH": str(LIVE / "pass_log"), "PASS_LOG": "/dev/null"}
+        python = str(build_env.python(self.version))
+        return Launch(model_path=str(LIVE / "tiny-llama"), python=python, args=tuple(args), env=env)
+
+    def simulated(self, facts: dict[str, Any]) -> Simulated:
+        """The same server, simulated; chunking as the server says."""
+        return Simulated(
+            engine=self.version,  # type: ignore[arg-type]
+            overlap=self.overlap,
+            page_tokens=self.page_tokens,
+            kv_tokens=self.kv_tokens,
+            schedule_conservativeness=self.conservativeness,
+            chunked_prefill_tokens=facts["chunked_prefill_tokens"],
+            max_prefill_tokens=facts["max_prefill_tokens"],
+        )
+
+
+@contextmanager
+def running(setting: Setting) -> Iterator[Sglang]:
+    """A server while the block lasts; the test is skipped where its environment is not built."""
+    if not build_env.is_built(setting.version):
+        pytest.skip(f"SGLang {setting.version} is not here: make sglang-cpu VERSION={setting.version}")
+    with Sglang(launch=setting.launch()).open() as server:
+        yield server
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Wraps a live backend's configuration and keeps the backend and the requests of every cell."""
+
+    config: Sglang
+    cells: dict[tuple[str, int], tuple[RequestTable, LiveBackend]] = field(default_factory=dict)
+
+    @contextmanager
+    def open(self) -> Iterator[Recording]:
+        yield self
+
+    def environment(self) -> simpy.Environment:
+        return self.config.environment()
+
+    def create(self, requests: RequestTable, schedule: str = "", trial: int = 0) -> LiveBackend:
+        backend = self.config.create(requests, schedule, trial)
+        self.cells[schedule, trial] = requests, backend
+        return backend
+
+    def card(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Fed:
+    """A simulated server that generates what the live one generated."""
+
+    config: Simulated
+    recording: Recording
+
+    @contextmanager
+    def open(self) -> Iterator[Fed]:
+        yield self
+
+    def environment(self) -> simpy.Environment:
+        return self.config.environment()
+
+    def create(self, requests: RequestTable, schedule: str = "", trial: int = 0) -> Any:
+        answers = self.recording.cells[schedule, trial][1].answers
+        outputs: list[tuple[int, ...]] = [()] * len(requests)
+        for answer in answers:
+            outputs[answer.index] = answer.output_ids or ()
+        return self.config.create(replace(requests, output_ids=Prompts.from_lists(outputs)), schedule, trial)
+
+    def card(self) -> dict[str, Any]:
+        return self.config.card()
+
+
+def live_and_simulated(folder: Path, text: str, server: Sglang, setting: Setting) -> tuple[RunResult, RunResult]:
+    """The scenario on the server, then simulated with the server's settings and the outputs it gave."""
+    path = folder / "scenario.yaml"
+    path.write_text(f"{text}backend: {{use: sglang, url: {server.url}}}\n", encoding="utf-8")
+    scenario = load_scenario(path, {"sglang": Sglang})
+    recording = Recording(scenario.backend.config)
+    live = run(scenario, recording)
+    simulated = run(scenario, Fed(setting.simulated(live.server), recording))
+    return live, simulated
