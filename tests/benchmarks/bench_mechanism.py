@@ -5,9 +5,10 @@ The batch is mixshare-50's: half of the requests in clusters of 16 that share 90
 few tokens by accident, as text does. Naive VCG reschedules once per user with his bids at zero, on the same fast tree.
 
 Measured on one core with AVX-512 (copy 0.35 ms): together 6.6×, of it the tree 5.0×, the schedule 0.3×, payments 1.3×;
-stars without accidental sharing stay under the goal of 5×. Half of the tree's time goes into fetching what is shared,
+stars without accidental sharing stay near the goal of 5×. Half of the tree's time goes into fetching what is shared,
 once for either side of a comparison, the other half into some eighty numpy calls in each of seven rounds. Growth is
-n log n (alone an exponent of 1.09) and the last-level cache: 0.35 µs a request at 10⁴, 0.6 at 10⁶.
+n^1.08 … 1.14: n log n alone makes 1.09, and 10⁶ requests no longer fit the second-level cache (0.35 µs a request at
+10⁴, 0.65 at 10⁶). Beside other work that fights for the memory the large size suffers more: up to n^1.2 was seen.
 """
 
 from __future__ import annotations
