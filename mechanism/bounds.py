@@ -25,7 +25,7 @@ from mechanism.prompts import IntArray
 from mechanism.radix_tree import RadixTree
 from mechanism.ranges import changes
 
-__all__ = ["WelfareBound", "as_numbers", "check_weights", "phi_per_node", "welfare_bound"]
+__all__ = ["WelfareBound", "check_weights", "phi_per_node", "welfare_bound"]
 
 Numbers = npt.NDArray[Any]  # float64, or object holding Fractions
 
@@ -146,13 +146,8 @@ def phi_per_node(tree: RadixTree, total: Numbers, children: IntArray) -> Numbers
     """(V,) Σ_{j<k} F(c_j)·N(c_k) over the children of every node, which `children` lists in their order of service."""
     served = np.cumsum(tree.num_requests[children])
     after = np.repeat(served[tree.indptr[1:] - 1], np.diff(tree.indptr)) - served
-    sums: Numbers = np.add.reduceat(total[children] * as_numbers(after, total), tree.indptr[:-1])
+    sums: Numbers = np.add.reduceat(total[children] * after, tree.indptr[:-1])
     return sums
-
-
-def as_numbers(counts: IntArray, like: Numbers) -> Numbers:
-    """Counts that may be multiplied with `like`: Python integers beside Fractions."""
-    return counts.astype(object) if like.dtype == object else counts
 
 
 def _least_share(tree: RadixTree, bid: Numbers, value: Numbers, parent: IntArray) -> Numbers:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanism.bounds import Numbers, as_numbers, check_weights
+from mechanism.bounds import Numbers, check_weights
 from mechanism.dfs import averages, by_average, weight_totals
 from mechanism.dominance import sums_over_smaller
 from mechanism.prompts import IntArray
@@ -98,7 +98,6 @@ def losses_by_overtaken(siblings: Siblings) -> tuple[Numbers, IntArray]:
     one pass of `sums_over_smaller` from the last slot to the first. O(S log ν).
     """
     back = slice(None, None, -1)
-    count = as_numbers(siblings.count, siblings.value)
     overtaking_value, overtaking_count, number = (
         sums[back]
         for sums in sums_over_smaller(
@@ -109,7 +108,7 @@ def losses_by_overtaken(siblings: Siblings) -> tuple[Numbers, IntArray]:
             np.ones(len(siblings.count), dtype=np.int64),
         )
     )
-    lost = siblings.value * as_numbers(overtaking_count, siblings.value) - overtaking_value * count
+    lost = siblings.value * overtaking_count - overtaking_value * siblings.count
     return np.maximum(lost, 0), number
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechanism.bounds import Numbers, as_numbers
+from mechanism.bounds import Numbers
 from mechanism.dominance import sums_over_smaller
 from mechanism.inversions import Siblings
 from mechanism.prompts import IntArray
@@ -51,12 +51,11 @@ def allowed_by_pairs(siblings: Siblings) -> Numbers:
     1.0
     """
     bid, value, sizes = siblings.bid, siblings.value, siblings.sizes
-    count = as_numbers(siblings.count, value)
     kept = np.where(bid > 0, value, value * 0)  # an i that bids nothing is granted nothing, see below
     per_count, per_multiplier = sums_over_smaller(_multiplier_rank(bid, value), sizes, kept, bid)
     inverse_multiplier = np.divide(value, bid, out=value * 0, where=(bid > 0) & (value > 0))
-    allowed = np.maximum(count * (per_count - inverse_multiplier * per_multiplier), 0)
-    allowed = allowed + (value - kept) * as_numbers(_worth_less(siblings), value)
+    allowed = np.maximum(siblings.count * (per_count - inverse_multiplier * per_multiplier), 0)
+    allowed = allowed + (value - kept) * _worth_less(siblings)
     return siblings.per_node(allowed)
 
 

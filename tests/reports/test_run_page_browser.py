@@ -1,52 +1,14 @@
 """The page in a real browser, with the network off: no error, no request, every section in sight."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser_kit import Visit
 from run_folders import write_run
 
 from reports.run_page import write_run_page
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
-
-
-class Visit:
-    """A page opened offline, with everything it said and asked for."""
-
-    def __init__(self, browser, path: Path, *, theme: str, width: int) -> None:  # type: ignore[no-untyped-def]
-        self.context = browser.new_context(
-            offline=True, color_scheme=theme, viewport={"width": width, "height": 800}, reduced_motion="reduce"
-        )
-        self.page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.address = path.as_uri()
-        self.page.goto(self.address)
-
-    def draw_all(self) -> list[str]:
-        """Scroll to every figure until it is drawn; the themes they were drawn in."""
-        for plot in self.page.query_selector_all(".plot"):
-            plot.scroll_into_view_if_needed()
-        self.page.wait_for_selector(".plot:not([data-drawn])", state="detached")
-        return self.page.eval_on_selector_all(".plot", "plots => plots.map(plot => plot.dataset.drawn)")
 
 
 @pytest.fixture(scope="module")
