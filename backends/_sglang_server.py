@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +27,22 @@ COUNTERS = ("sglang:num_requests_total", "sglang:prompt_tokens_total", "sglang:c
 
 
 class GenerateDialect:
-    """`POST /generate` with token ids, streamed; a list of prompts enters the server's queue in its order."""
+    """`POST /generate` with token ids, streamed; a list of prompts enters the server's queue in its order.
+
+    Parameters
+    ----------
+    prompt : the tokens of a request.
+    output_tokens : how many each generates, whatever it says.
+    """
 
     path, grouped = "/generate", True
 
-    def __init__(self, tokens: PromptTokens, output_tokens: Sequence[int]) -> None:
-        self._tokens, self._output_tokens = tokens, output_tokens
+    def __init__(self, prompt: Callable[[int], list[int]], output_tokens: Sequence[int]) -> None:
+        self._prompt, self._output_tokens = prompt, output_tokens
 
     def body(self, requests: Sequence[int]) -> dict[str, Any]:
         """A list where there are several; alone, the server dates its entry more exactly."""
-        prompts = [self._tokens.of(index) for index in requests]
+        prompts = [self._prompt(index) for index in requests]
         sampling = [
             {"max_new_tokens": int(self._output_tokens[index]), "ignore_eos": True, "temperature": 0}
             for index in requests
@@ -101,7 +107,7 @@ class SglangServer:
             page_tokens=info.get("page_size") or 1,
             context_tokens=self._context_tokens(info),
         )
-        return GenerateDialect(tokens, requests.output_tokens.tolist()), limits
+        return GenerateDialect(tokens.of, requests.output_tokens.tolist()), limits
 
     def conclude(self, notes: Notes, answers: Sequence[Answer]) -> None:
         """Was it one server all the time, did it keep the order, and was it ours alone?"""

@@ -179,6 +179,23 @@ def describe(
 
 
 @app.command()
+def doctor(
+    url: Annotated[str, typer.Option("--url", help="Address of a running server.")],
+    api_key_env: Annotated[
+        str | None, typer.Option("--api-key-env", metavar="NAME", help="The environment variable with its key.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Examine a server: what it is, what it reports, whether order and priority hold, which flags are missing."""
+    from backends._doctor import examine
+    from backends._doctor_table import doctor_table
+
+    found = examine(url, api_key_env, progress=lambda question: None if quiet else say(question))
+    print_json(found.as_json()) if as_json else print_table(doctor_table(found))
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     from sim.scenario_schema import json_schema
