@@ -48,6 +48,7 @@ class FakeServer:
     not_ready: int = 0
     refuses: int = 0
     can_flush: bool = True
+    is_sglang: bool = True
     context_tokens: int = 4096
     bodies: list[dict[str, Any]] = field(default_factory=list)
     probes: int = 0
@@ -118,7 +119,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> None:
         fake = self.server.fake
-        if path == "/get_server_info":
+        if path == "/get_server_info" and fake.is_sglang:
             known = {
                 "version": "fake", "model_path": "nowhere", "max_total_num_tokens": 10_000, "page_size": 1,
                 "schedule_policy": "fcfs", "chunked_prefill_size": 8192, "enable_metrics": True,
@@ -187,7 +188,9 @@ class _Handler(socketserver.StreamRequestHandler):
             cached = fake.cached(body["input_ids"])
             self.json({"output_ids": [0], "meta_info": {"completion_tokens": 1, "cached_tokens": cached}})
         else:
-            self.json({"choices": [{"text": "x"}], "usage": {"completion_tokens": 1}})
+            details = None if fake.silent_about_cache else {"cached_tokens": fake.cached(_ids(body))}
+            usage = {"completion_tokens": 1, "prompt_tokens_details": details}
+            self.json({"choices": [{"text": "x"}], "usage": usage})
 
     def json(self, data: Any) -> None:
         self.send(200, "application/json", json.dumps(data).encode())
@@ -232,9 +235,14 @@ def _generate(fake: FakeServer, body: dict[str, Any]) -> Iterator[bytes]:
     yield sse("[DONE]")
 
 
-def _complete(fake: FakeServer, body: dict[str, Any]) -> Iterator[bytes]:
+def _ids(body: dict[str, Any]) -> list[int]:
+    """The prompt of a completion or a chat; text by its bytes."""
     prompt = body.get("prompt") or body["messages"][0]["content"]
-    cached = fake.cached(prompt if isinstance(prompt, list) else list(prompt.encode()))
+    return prompt if isinstance(prompt, list) else list(prompt.encode())
+
+
+def _complete(fake: FakeServer, body: dict[str, Any]) -> Iterator[bytes]:
+    cached = fake.cached(_ids(body))
     for _ in range(body["max_tokens"]):
         yield sse({"choices": [{"text": "t"}]})
     details = None if fake.silent_about_cache else {"cached_tokens": cached}
