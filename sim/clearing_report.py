@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechanism.clearing import clear, request_payments
-from mechanism.model import Auction, Outcome
+from mechanism.model import Auction, Outcome, PricingRule, SchedulingRule
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import build_tree
 from mechanism.welfare import priority, unconstrained_optimum, welfare
@@ -19,7 +19,7 @@ from sim.plugins import load
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["auction_table", "clear_batch"]
+__all__ = ["auction_table", "clear_batch", "named_rules"]
 
 
 def clear_batch(batch: BatchFile, schedule: str, payment: str | None = None) -> dict[str, Any]:
@@ -39,14 +39,15 @@ def clear_batch(batch: BatchFile, schedule: str, payment: str | None = None) -> 
     ScenarioError
         An unknown rule, one that needs parameters, or a payment that is not defined under the schedule.
     """
-    rule = _rule("mechanism.scheduling", "--schedule", schedule)
-    payment = payment or rule.default_payment
-    pricing = _rule("mechanism.pricing", "--payment", payment)
-    if not pricing.defined_for(rule):
-        hint = f"The schedule's own is {rule.default_payment}."
-        raise ScenarioError("--payment", f'"{payment}" for "{schedule}"', "a payment defined under the schedule", hint)
+    payment, rule, pricing = named_rules(schedule, payment)
     names, users = _user_index(batch.user)
-    auction = Auction(tree=build_tree(batch.prompts), bids=batch.bid, users=users, num_users=len(names))
+    auction = Auction(
+        tree=build_tree(batch.prompts),
+        bids=batch.bid,
+        users=users,
+        num_users=len(names),
+        prompt_tokens=batch.prompts.num_tokens,
+    )
     outcome = clear(auction, rule, pricing)
     return {
         "schedule": schedule,
@@ -58,6 +59,23 @@ def clear_batch(batch: BatchFile, schedule: str, payment: str | None = None) -> 
         "users": _user_rows(names, batch.value, auction, outcome),
         "revenue": float(outcome.payments.sum()),
     }
+
+
+def named_rules(schedule: str, payment: str | None) -> tuple[str, SchedulingRule, PricingRule]:
+    """The rules that `--schedule` and `--payment` name, and the payment's name; none means the schedule's own.
+
+    Raises
+    ------
+    ScenarioError
+        An unknown rule, one that needs parameters, or a payment that is not defined under the schedule.
+    """
+    rule = _rule("mechanism.scheduling", "--schedule", schedule)
+    payment = payment or rule.default_payment
+    pricing = _rule("mechanism.pricing", "--payment", payment)
+    if not pricing.defined_for(rule):
+        hint = f"The schedule's own is {rule.default_payment}."
+        raise ScenarioError("--payment", f'"{payment}" for "{schedule}"', "a payment defined under the schedule", hint)
+    return payment, rule, pricing
 
 
 def auction_table(result: dict[str, Any]) -> Table:

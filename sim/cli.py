@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mechanism.errors import AuctionsError
+from sim.audit_command import audit_command
 from sim.cli_options import (
     BackendOption,
     JsonOption,
@@ -26,6 +27,7 @@ from sim.cli_output import print_json, print_table, say
 from sim.foreign_rooms import foreign_room
 
 if TYPE_CHECKING:
+    from sim.audit_report import AuditReport
     from sim.scenario import Scenario
     from sim.simulate import RunResult
 
@@ -58,6 +60,7 @@ def simulate(
     quiet: QuietOption = False,
 ) -> None:
     """Run every schedule of a scenario on the same requests, compare them, and write a report."""
+    from sim.export_trace import export_first_trial
     from sim.progress_bar import serving_bar
     from sim.save_run import save_run
     from sim.simulate import run
@@ -67,7 +70,7 @@ def simulate(
     loaded = _load(scenario, [*(overrides or []), *extra], backend=backend, seed=seed, trials=trials)
     config = loaded.backend.config
     if export_trace is not None:
-        _export(loaded, export_trace)
+        export_first_trial(loaded, export_trace)
     with serving_bar(loaded.trials, show=not quiet) as progress:
         result = run(loaded, config, progress=progress)
     for warning in result.warnings:
@@ -257,13 +260,6 @@ def _backend_types() -> dict[str, type[Any]]:
     return {name: load("backends", name) for name in available("backends")}
 
 
-def _export(scenario: Scenario, path: Path) -> None:
-    from sim.export_trace import export_trace
-    from sim.population import make_requests
-
-    export_trace(make_requests(scenario, 0)[0], path)
-
-
 def _write_page(runs: list[Path], out: Path) -> Path:
     from reports.run_page import write_run_page
 
@@ -288,3 +284,12 @@ def _show(result: RunResult, folder: Path, page: Path | None, *, as_json: bool, 
     if result.num_ok == 0:
         say(f"error: nothing was served; see the statuses in {folder / 'summary.json'}")
         raise typer.Exit(4)
+
+
+def _write_audit_page(found: AuditReport, out: Path) -> Path:
+    from reports.audit_page import write_audit_page
+
+    return write_audit_page(found, out)
+
+
+app.command()(audit_command(_backend_types, _write_audit_page))

@@ -6,13 +6,23 @@ import json
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mechanism.prompts import IntArray, Prompts
 from sim.errors import ScenarioError
 from sim.requests import RequestTable
 
-__all__ = ["export_trace"]
+if TYPE_CHECKING:
+    from sim.scenario import Scenario
+
+__all__ = ["export_first_trial", "export_trace"]
+
+
+def export_first_trial(scenario: Scenario, path: Path) -> None:
+    """Write the requests of a scenario's trial 0."""
+    from sim.population import make_requests
+
+    export_trace(make_requests(scenario, 0)[0], path)
 
 
 def export_trace(requests: RequestTable, path: str | Path) -> None:

@@ -13,7 +13,7 @@ from sim.reading import Watcher, watching
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["reading_bar", "reading_bars", "serving_bar"]
+__all__ = ["counting_bar", "reading_bar", "reading_bars", "serving_bar"]
 
 
 def reading_bars(bar: Progress) -> Watcher:
@@ -61,5 +61,25 @@ def serving_bar(trials: int, *, show: bool) -> Iterator[Callable[[int, int, str,
                 tasks[trial, label] = bar.add_task(f"{label}, trial {trial + 1} of {trials}", total=total)
             if left % 256 == 0 or left == total:
                 bar.update(tasks[trial, label], completed=left)
+
+        yield update
+
+
+@contextmanager
+def counting_bar(what: str, *, show: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far each of several things has come. Yields a function of (name, done, all of it)."""
+    if not show or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def update(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(f"{what} {name}", total=total)
+            bar.update(tasks[name], completed=done)
 
         yield update

@@ -1,0 +1,78 @@
+"""The `audit` command's options and body; what lies above this room is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sim.cli_options import JsonOption, PageOption, QuietOption, SetOption, TokenizerOption
+from sim.cli_output import print_json, print_table, say
+from sim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from sim.audit_report import AuditReport
+
+__all__ = ["audit_command"]
+
+Source = Annotated[str, typer.Argument(metavar="BATCH.jsonl|SCENARIO", help="A file of requests, or a scenario.")]
+Schedule = Annotated[str | None, typer.Option("--schedule", help="Batch file: who goes first; default: dfs-bid.")]
+Payment = Annotated[
+    str | None, typer.Option("--payment", help="Batch file: who pays what; default: the schedule's own.")
+]
+Users = Annotated[int, typer.Option("--users", min=1, help="Users, or pairs, tried for each kind of lie.")]
+Auctions = Annotated[int, typer.Option("--auctions", min=1, help="Scenario: batches that are tried.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides who is tried.")]
+
+
+def audit_command(
+    backend_types: Callable[[], Mapping[str, type[Any]]], write_page: Callable[[AuditReport, Path], Path]
+) -> Callable[..., None]:
+    """The command as a function for typer."""
+
+    def audit(
+        source: Source,
+        schedule: Schedule = None,
+        payment: Payment = None,
+        overrides: SetOption = None,
+        users: Users = 12,
+        auctions: Auctions = 2,
+        seed: Seed = 0,
+        tokenizer: TokenizerOption = None,
+        out: PageOption = None,
+        as_json: JsonOption = False,
+        quiet: QuietOption = False,
+    ) -> None:
+        """Does lying pay? Misreports, false names, coalitions and padded prompts, against any mechanism."""
+        from sim.audit import AuditSettings, audit_batch_file, audit_scenario
+        from sim.audit_report import check_claims
+        from sim.progress_bar import counting_bar
+
+        settings = AuditSettings(users=users, auctions=auctions, seed=seed)
+        with counting_bar("auditing", show=not quiet) as progress:
+            if source.endswith(".jsonl"):
+                _refuse("a batch file", **{"--set": overrides})
+                found = audit_batch_file(Path(source), schedule or "dfs-bid", payment, tokenizer, settings)
+            else:
+                _refuse("a scenario", **{"--schedule": schedule, "--payment": payment, "--tokenizer": tokenizer})
+                found = audit_scenario(source, overrides or [], backend_types(), settings, progress)
+        if as_json:
+            print_json(found.to_json())
+        if out is not None:
+            say(f"page: {write_page(found, out)}")
+        if not as_json and not quiet:
+            from sim.audit_table import audit_table
+
+            print_table(audit_table(found))
+        check_claims(found.mechanisms)
+
+    return audit
+
+
+def _refuse(source: str, **options: object) -> None:
+    """Options that mean nothing for this kind of source."""
+    for option, given in options.items():
+        if given:
+            raise ScenarioError(option, f"it with {source}", "it with the other kind of source")
