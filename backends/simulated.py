@@ -204,7 +204,7 @@ class SimulatedBackend:
         for index in done.first_tokens:
             self._first_token_ns.setdefault(index, now)
         for index in done.finished:
-            self._on_event(self._served(index, now))
+            self._tell(self._served(index, now))
         if done.finished:
             yield after(self._env, 0, Kind.PASS)  # the market may dispatch before the next plan
 
@@ -253,14 +253,24 @@ class SimulatedBackend:
             )
         )
 
+    def _tell(self, served: Served) -> None:
+        """The client hears of it when the answer is there."""
+        way_ns = self._latency.request_ns
+        if way_ns == 0:
+            self._on_event(served)
+            return
+        arrival = after(self._env, way_ns, Kind.ARRIVAL)
+        assert arrival.callbacks is not None
+        arrival.callbacks.append(lambda _: self._on_event(served))
+
     def _served(self, index: int, now: int) -> Served:
-        engine = self._engine
+        engine, way_ns = self._engine, self._latency.request_ns
         return Served(
             index=index,
             status="ok",
             admitted_ns=self._admitted_ns.pop(index),
-            first_token_ns=self._first_token_ns.pop(index),
-            finish_ns=now,
+            first_token_ns=self._first_token_ns.pop(index) + way_ns,
+            finish_ns=now + way_ns,
             cached_tokens=engine.cached_tokens[index],
             output_tokens=engine.output_tokens(index),
             num_retractions=engine.num_retractions[index],

@@ -6,7 +6,8 @@ B decode requests and K = Σ of their context tokens, a pass takes, in ms of acc
     prefill   (w^p + (g·T)^p)^(1/p) + a·A + d2·K
     decode    d0 + d1·B + d2·K
 
-plus a host overhead per pass. The p-norm is a soft maximum of the weights' memory traffic w and the arithmetic
+plus a host overhead per pass; and every request, once, the time between its client and the engine, in which the
+accelerator may serve others. The p-norm is a soft maximum of the weights' memory traffic w and the arithmetic
 g·T: a straight line through both misses by up to a third near the knee.
 """
 
@@ -33,6 +34,7 @@ class LatencyModel:
     decode_base_ms, decode_request_ms : d0 and d1.
     context_ms : d2, per resident context token of a decode request.
     prefill_overhead_ms, decode_overhead_ms : host time per pass, 1.0 until calibrated.
+    request_overhead_ms : from the client to the engine and back, once a request; 0 until calibrated.
     """
 
     weights_ms: float
@@ -44,6 +46,12 @@ class LatencyModel:
     context_ms: float
     prefill_overhead_ms: float = 1.0
     decode_overhead_ms: float = 1.0
+    request_overhead_ms: float = 0.0
+
+    @property
+    def request_ns(self) -> int:
+        """What a client waits beyond the passes, ns."""
+        return round(self.request_overhead_ms * NS_PER_MS)
 
     def prefill_ns(self, new_tokens: int, attention_work: float, context_tokens: int = 0) -> int:
         """Duration of a prefill pass, ns; never 0, also for a prompt that is wholly cached (it computes one token).

@@ -77,3 +77,8 @@ def test_kv_tokens_absent_is_the_profiles_and_null_is_unbounded() -> None:
     assert Simulated().limits().kv_tokens == 23000
     assert Simulated(kv_tokens=None).limits().kv_tokens is None
     assert Simulated(kv_tokens=512).limits().kv_tokens == 512
+
+
+def test_the_request_overhead_may_be_absent() -> None:
+    assert load_profile("h100-qwen3-32b").latency.request_overhead_ms == 0.0
+    assert load_profile("h100-qwen3-32b").latency.request_ns == 0

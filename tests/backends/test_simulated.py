@@ -4,6 +4,7 @@ A prefill of T new tokens takes 10 + T ms here, a decode pass of B requests 5 + 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,3 +135,13 @@ def test_jumping_over_decode_passes_changes_nothing(
         )  # fmt: skip
         for mine, theirs in [(one.first_token_ns, other.first_token_ns), (one.finish_ns, other.finish_ns)]:
             assert mine == pytest.approx(theirs, abs=1000)
+
+
+def test_the_way_to_the_client_delays_what_it_sees_and_holds_no_pass() -> None:
+    far = replace(ROUND, request_overhead_ms=4)
+    # Two prompts of 3 tokens one after another in a queue: passes of 10 + 3 ms each, the way is paid once a request.
+    near, _ = serve([[1, 2, 3], [4, 5, 6]], [1, 1], [0, 1])
+    away, _ = serve([[1, 2, 3], [4, 5, 6]], [1, 1], [0, 1], latency=far)
+    assert [each.first_token_ns for each in near] == [13 * MS, 26 * MS]
+    assert [each.first_token_ns for each in away] == [17 * MS, 30 * MS]
+    assert [each.finish_ns for each in away] == [17 * MS, 30 * MS]
