@@ -64,6 +64,11 @@ class KappaDetails:
         lowest, highest = float(self.found.bound.bound), float(self.found.bound.ratio)
         return min(max(1.0 - float(self.allowed_by_pairs.sum()), lowest), highest)
 
+    @property
+    def impossible(self) -> bool:
+        """Whether less came than Theorem 4.4 guarantees: then something is broken."""
+        return bool(self.found.bound.ratio < self.found.bound.bound)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sibling:

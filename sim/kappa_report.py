@@ -72,11 +72,6 @@ class KappaGroup:
         """Σ of the batches' best welfare, in money."""
         return sum(each.found.best_welfare for each in self.batches)
 
-    @property
-    def impossible(self) -> tuple[KappaDetails, ...]:
-        """Batches realised below their bound. There are none, or something is broken."""
-        return tuple(each for each in self.batches if each.found.bound.ratio < each.found.bound.bound)
-
     def users(self) -> tuple[UserTotal, ...]:
         """Every user over all batches, the costliest pacing first, then by value."""
         rows: dict[str, list[UserPacing]] = {}

@@ -25,7 +25,7 @@ def against_realised(groups: Sequence[KappaGroup]) -> Chart:
     batches = [batch for group in groups for batch in group.batches]
     lowest = min((float(batch.found.bound.bound) for batch in batches), default=0.0)
     low = max(0.0, 100 * lowest - 5)
-    wrong = [batch for group in groups for batch in group.impossible]
+    wrong = [batch for batch in batches if batch.impossible]
     traces = [_diagonal(low), *(_marks(group, slot) for slot, group in enumerate(groups))]
     if wrong:
         traces.append(_scatter(wrong, "below its bound: impossible", "var(--alarm)", "x", 12))
@@ -80,7 +80,7 @@ def _course(group: KappaGroup, key: str) -> Chart:
         )
         for name, shares, color, dash in lines
     ]
-    thinned = f" Every {step}th batch is drawn." if step > 1 else ""
+    thinned = f" One batch in {step} is drawn." if step > 1 else ""
     return Chart(
         key=key,
         title=f"{group.schedule}: batch by batch",
@@ -101,7 +101,7 @@ def _diagonal(low: float) -> go.Scatter:
 
 
 def _marks(group: KappaGroup, slot: int) -> go.Scatter:
-    possible = [batch for batch in _nearest(group.batches) if batch not in group.impossible]
+    possible = [batch for batch in _nearest(group.batches) if not batch.impossible]
     name = group.schedule or "the batch"
     return _scatter(possible, name, f"var(--s{slot % COLORS})", _SYMBOLS[slot % len(_SYMBOLS)], 8)
 
