@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +13,7 @@ import typer
 
 from mechanism.errors import AuctionsError
 from sim.audit_command import audit_command
+from sim.calibrate_command import calibrate_command
 from sim.cli_options import (
     BackendOption,
     JsonOption,
@@ -25,9 +28,9 @@ from sim.cli_options import (
 )
 from sim.cli_output import print_json, print_table, say
 from sim.foreign_rooms import foreign_room
+from sim.validate_command import validate_command
 
 if TYPE_CHECKING:
-    from sim.audit_report import AuditReport
     from sim.scenario import Scenario
     from sim.simulate import RunResult
 
@@ -225,7 +228,7 @@ def list_plugins(
 
 def main() -> None:
     """Run the command line; every error that has a message ends in its exit code, without a traceback."""
-    import click
+    from typer.exceptions import TyperException
 
     foreign = foreign_room()
     if foreign is not None:
@@ -236,10 +239,10 @@ def main() -> None:
     except AuctionsError as error:
         say(f"error: {error}")
         code = error.exit_code
-    except click.ClickException as error:
-        error.show()
+    except TyperException as error:
+        say(f"error: {error.format_message()} Add --help to see what a command takes.")
         code = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         code = 130
     except OSError as error:
@@ -260,20 +263,26 @@ def _backend_types() -> dict[str, type[Any]]:
     return {name: load("backends", name) for name in available("backends")}
 
 
-def _write_page(runs: list[Path], out: Path) -> Path:
-    from reports.run_page import write_run_page
+def _late(place: str) -> Callable[..., Any]:
+    """The function at "module:name", imported when it is called."""
+    module, _, name = place.partition(":")
+    return lambda *arguments: getattr(importlib.import_module(module), name)(*arguments)
 
-    return write_run_page(runs, out)
+
+_write_page = _late("reports.run_page:write_run_page")
 
 
 def _show(result: RunResult, folder: Path, page: Path | None, *, as_json: bool, quiet: bool) -> None:
     from sim.errors import BackendError
+    from sim.pacing_table import pacing_table
     from sim.run_table import run_table
 
     if as_json:
         print_json({**result.summary, "run_dir": str(folder)})
     elif not quiet:
         print_table(run_table(result.summary))
+        if "pacing" in result.summary:
+            print_table(pacing_table(result.summary["pacing"]))
         typer.echo(f"records: {folder}" + (f"\nreport:  {page}" if page else ""))
     if result.status == "interrupted":
         say(f"interrupted: partial results are in {folder}")
@@ -286,10 +295,6 @@ def _show(result: RunResult, folder: Path, page: Path | None, *, as_json: bool, 
         raise typer.Exit(4)
 
 
-def _write_audit_page(found: AuditReport, out: Path) -> Path:
-    from reports.audit_page import write_audit_page
-
-    return write_audit_page(found, out)
-
-
-app.command()(audit_command(_backend_types, _write_audit_page))
+app.command()(audit_command(_backend_types, _late("reports.audit_page:write_audit_page")))
+for command in (calibrate_command, validate_command):
+    app.command()(command(_backend_types, _late))

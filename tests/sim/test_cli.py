@@ -134,6 +134,17 @@ def test_check_says_ok_and_schema_is_json(capsys: Capsys, tmp_path: Path) -> Non
     assert json.loads(run_cli(capsys, "schema").out)["type"] == "object"
 
 
+@pytest.mark.parametrize(
+    "arguments", [["simulate"], ["simulat", "x"], ["simulate", "x", "--trails", "3"], ["list", "a", "b"]]
+)
+def test_a_misused_command_is_exit_2_with_one_line(capsys: Capsys, arguments: list[str]) -> None:
+    done = run_cli(capsys, *arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    assert len(done.err.splitlines()) == 1
+
+
 def test_list_names_the_plugins(capsys: Capsys) -> None:
     listed = json.loads(run_cli(capsys, "list", "--json").out)
     assert "dfs-bid" in listed["schedule"]
