@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= scenarios/mixshare-50.yaml
+VERSION ?= 0.5.23
 
-.PHONY: demo test slow live lint bench schema oracle clean
+.PHONY: demo test slow live live-short sglang-cpu lint bench schema oracle clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/inference-auctions simulate $(SCENARIO)
@@ -15,8 +16,17 @@ test: $(VENV)/dev.stamp oracle
 slow: $(VENV)/dev.stamp oracle
 	$(BIN)/python -m pytest -q -m slow
 
-live: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -q -m live
+# A real, unmodified SGLang on this CPU, in an environment of its own; 2 to 10 minutes, once.
+sglang-cpu:
+	$(PYTHON) tests/live/build_env.py $(VERSION)
+
+# Starts servers on free loopback ports, waits for a one-token reply, tests against them, stops them by process id.
+live: $(VENV)/dev.stamp sglang-cpu
+	$(BIN)/python -m pytest -q -m live -k $(VERSION)
+
+# The part of it that fits into every check: the command line, and decisions with the server's default settings.
+live-short: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -q -m live -k "$(VERSION) and (end_to_end or page1-overlap)"
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

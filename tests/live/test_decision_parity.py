@@ -48,3 +48,6 @@ def test_same_cached_tokens(served: tuple[Sglang, Setting], in_flight: str, tmp_
     theirs = pl.concat(live.frames["requests"]).select(columns)
     different = ours.join(theirs, on=columns, how="anti", nulls_equal=True)
     assert different.is_empty(), different.join(theirs, on=["schedule", "request_id"])
+    assert pl.concat(simulated.frames["engine_steps"])["evicted_tokens"].sum() > 0
+    if setting.version == "0.5.9" and in_flight == "null":  # 0.5.23 reserves all output of requests that ignore EOS
+        assert theirs["num_retractions"].sum() > 0

@@ -74,11 +74,16 @@ class Setting:
         )
 
 
+def require(version: str) -> None:
+    """Skip the test where this SGLang is not installed."""
+    if not build_env.is_built(version):
+        pytest.skip(f"SGLang {version} is not here: make sglang-cpu VERSION={version}")
+
+
 @contextmanager
 def running(setting: Setting) -> Iterator[Sglang]:
     """A server while the block lasts; the test is skipped where its environment is not built."""
-    if not build_env.is_built(setting.version):
-        pytest.skip(f"SGLang {setting.version} is not here: make sglang-cpu VERSION={setting.version}")
+    require(setting.version)
     with Sglang(launch=setting.launch()).open() as server:
         yield server
 
