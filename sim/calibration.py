@@ -54,12 +54,12 @@ class Calibration:
 
     Attributes
     ----------
-    profile : the profile file's content; None when the model could not be fitted.
+    profile : the profile file's content.
     warnings : sentences for the person at the keyboard.
     interrupted : a Ctrl-C ended the measurements; the profile is of those that were done.
     """
 
-    profile: dict[str, Any] | None = None
+    profile: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     interrupted: bool = False
 

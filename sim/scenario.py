@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +21,17 @@ from sim.bidding_entries import plain_bidding
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build, plain
 from sim.requests import Demand
-from sim.scenario_blocks import BLOCKS, KIND_FOLDERS, USE_FOLDERS, Batching, Dispatch, Header, choose, find_in
+from sim.scenario_blocks import (
+    BLOCKS,
+    KIND_FOLDERS,
+    USE_FOLDERS,
+    Batching,
+    Dispatch,
+    Header,
+    Validation,
+    choose,
+    find_in,
+)
 from sim.scenario_paths import digest_files, resolve_paths
 from sim.schedule_entries import ScheduleEntry, read_schedules
 from sim.users import Users
@@ -61,6 +71,7 @@ class Scenario:
     Attributes
     ----------
     slo : (metric, limit in ms) of every latency target.
+    validation : what `validate` asks of a simulated run.
     path : the file it was read from.
     """
 
@@ -80,6 +91,7 @@ class Scenario:
     slo: tuple[tuple[str, float], ...]
     backend: BackendEntry
     path: Path
+    validation: Validation = field(default_factory=Validation)
 
     @property
     def saturated(self) -> bool:
@@ -104,6 +116,7 @@ class Scenario:
             "bidding": self._plain_bidding(),
             "dispatch": plain(self.dispatch),
             **({"slo": dict(self.slo)} if self.slo else {}),
+            **({"validation": plain(self.validation)} if self.validation != Validation() else {}),
             "backend": {"use": self.backend.use, **plain(self.backend.config)},
         }
 
@@ -111,6 +124,7 @@ class Scenario:
     def config_hash(self) -> str:
         """SHA-256 of everything that decides the result; a file counts by its content, not by where it lies."""
         data = self.resolved()
+        data.pop("validation", None)  # judges results, makes none
         data["workload"] = digest_files(data["workload"])
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
@@ -186,6 +200,7 @@ def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenari
         slo=blocks["slo"].targets,
         backend=BackendEntry(use=use, config=config),
         path=Path(source.file),
+        validation=blocks["validation"],
     )
 
 

@@ -6,16 +6,27 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from sim import arrivals, plugins, users, values
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build
 from sim.yaml_source import KeyPath, Source
 
-__all__ = ["BLOCKS", "KIND_FOLDERS", "USE_FOLDERS", "Batching", "Dispatch", "Header", "Slo", "choose", "find_in"]
+__all__ = [
+    "BLOCKS",
+    "KIND_FOLDERS",
+    "USE_FOLDERS",
+    "Batching",
+    "Dispatch",
+    "Header",
+    "Slo",
+    "Validation",
+    "choose",
+    "find_in",
+]
 
 #: Finds the class a name stands for, or raises a ScenarioError that starts with the given address.
 Finder = Callable[[str, str], type[Any]]
@@ -93,8 +104,43 @@ class Slo:
         return tuple((name, limit) for name, limit in named.items() if limit is not None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """How far a simulated run may differ from a live one; null = shown, not judged.
+
+    Attributes
+    ----------
+    ttft_mean_pct : the mean of server_ttft_s, %.
+    ttft_p90_pct : its 90th percentile, %.
+    hit_rate_pp : the hit rate of runs in which nothing is evicted, percentage points.
+    hit_rate_evicting_pp : the hit rate of the others, percentage points.
+    order_tau : at least, Kendall's τ of the order of first tokens.
+    welfare_pct : welfare on the realised order, %.
+    throughput_pct : requests served per second, %.
+    """
+
+    ttft_mean_pct: NonNegativeFloat | None = 10.0
+    ttft_p90_pct: NonNegativeFloat | None = 10.0
+    hit_rate_pp: NonNegativeFloat | None = 0.5
+    hit_rate_evicting_pp: NonNegativeFloat | None = 2.0
+    order_tau: Annotated[float, Field(ge=-1, le=1)] | None = 0.95
+    welfare_pct: NonNegativeFloat | None = 2.0
+    throughput_pct: NonNegativeFloat | None = None
+
+    def thresholds(self, *, evicting: bool) -> dict[str, float | None]:
+        """By measure of `sim.fidelity.Agreement`."""
+        return {
+            "ttft_mean_pct": self.ttft_mean_pct,
+            "ttft_p90_pct": self.ttft_p90_pct,
+            "hit_rate_pp": self.hit_rate_evicting_pp if evicting else self.hit_rate_pp,
+            "order_tau": self.order_tau,
+            "welfare_pct": self.welfare_pct,
+            "throughput_pct": self.throughput_pct,
+        }
+
+
 #: Blocks without a choice.
-BLOCKS: dict[str, type[Any]] = {"batching": Batching, "dispatch": Dispatch, "slo": Slo}
+BLOCKS: dict[str, type[Any]] = {"batching": Batching, "dispatch": Dispatch, "slo": Slo, "validation": Validation}
 
 #: Blocks chosen by `kind`: from a plugin folder, or among a module's classes.
 KIND_FOLDERS: dict[str, str | Mapping[str, type[Any]]] = {
