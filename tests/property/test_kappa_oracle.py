@@ -71,18 +71,18 @@ def naive_failures(seeds: range) -> int:
 
 
 def test_every_quantity_equals_its_definition() -> None:
-    for seed in range(1200):
+    for seed in range(1000):
         check_definitions(drawn(seed))
 
 
 def test_the_bounds_hold_and_stand_in_order() -> None:
-    for seed in range(1000):
+    for seed in range(800):
         check_order(drawn(seed, most=10))
 
 
 def test_zero_bids_break_the_naive_convention_and_not_ours() -> None:
     """CASES.md H: hundreds of counter-examples in thousands."""
-    assert naive_failures(range(800)) > 25
+    assert naive_failures(range(600)) > 20
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_tens_of_thousands_more() -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_inversions_are_all_pairs_served_in_the_wrong_order(seed: int) -> None:
     case = drawn(seed)
     tree, bids, values = exact(case)
@@ -114,7 +114,7 @@ def test_inversions_are_all_pairs_served_in_the_wrong_order(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_users_cost_is_what_his_median_pacing_would_win(seed: int) -> None:
     case = drawn(seed)
     tree, bids, values = exact(case)
@@ -135,7 +135,7 @@ def test_a_users_cost_is_what_his_median_pacing_would_win(seed: int) -> None:
 
 
 @given(SEEDS, SEEDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_floats_of_any_scale_stay_near_the_fractions(seed: int, scale: int) -> None:
     rng = np.random.default_rng(scale)
     rows = drawn(seed, most=12).rows

@@ -138,11 +138,11 @@ def test_many_batches_and_users_stay_a_small_page(tmp_path: Path) -> None:
     rows = [{"user": f"u{n}", "bid": n * 1.0, "value": 60.0 - n, "tokens": [n]} for n in range(60)]
     one = priced(rows, schedule="dfs-bid", trial=0, batch=0)
     many = report_kappa("run", [one], is_run=True)
-    group = replace(many.groups[0], batches=many.groups[0].batches * 4000)
+    group = replace(many.groups[0], batches=many.groups[0].batches * 3000)
     page = Page(write_kappa_page(replace(many, groups=(group,)), tmp_path / "k.html"))
     assert len(page.source.encode()) < 3_000_000
-    assert "2,500 batches far above their bound are not drawn." in page.text
-    assert "One batch in 3 is drawn." in page.text
+    assert "1,500 batches far above their bound are not drawn." in page.text
+    assert "One batch in 2 is drawn." in page.text
     assert "40 of 60 users, the costliest first." in page.text
 
 
