@@ -12,10 +12,12 @@ from typing import Any
 
 from sim.errors import BackendError
 
-__all__ = ["Control", "authorization", "counters"]
+__all__ = ["ANSWER_S", "FAREWELL_S", "Control", "authorization", "counters"]
 
 #: An answer to a plain question takes longer only where nothing works.
 ANSWER_S = 30.0
+#: At the end of a run, where somebody who pressed Ctrl-C may be waiting, it has less time.
+FAREWELL_S = 5.0
 #: Between two attempts to reach a server that is starting.
 PAUSE_S = 0.5
 
@@ -36,13 +38,13 @@ class Control:
     def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
         self.url, self._headers = url.rstrip("/"), headers or {}
 
-    def get(self, path: str) -> Any:
+    def get(self, path: str, timeout_s: float = ANSWER_S) -> Any:
         """The JSON at a path."""
-        return self._json(path, self._ask(path, None, ANSWER_S))
+        return self._json(path, self._ask(path, None, timeout_s))
 
-    def text(self, path: str) -> str:
+    def text(self, path: str, timeout_s: float = ANSWER_S) -> str:
         """The text at a path."""
-        return self._ask(path, None, ANSWER_S).decode("utf-8", errors="replace")
+        return self._ask(path, None, timeout_s).decode("utf-8", errors="replace")
 
     def post(self, path: str, body: dict[str, Any] | None = None, timeout_s: float = ANSWER_S) -> Any:
         """The JSON that answers a posted JSON object."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from backends._answers import Answer, ServerSaidError
-from backends._control import Control
+from backends._control import FAREWELL_S, Control
 from backends._prompt_tokens import PromptTokens
 from sim.backend import Limits, Notes
 from sim.errors import BackendError
@@ -138,7 +138,7 @@ class OpenaiServer:
                 "--enable-cache-report, vLLM with --enable-prompt-tokens-details. Not reported is not 0."
             )
         try:
-            self._first_model()
+            self.control.get("/v1/models", FAREWELL_S)
         except BackendError as error:
             notes.invalid = f"the server does not answer any more: {error}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from backends._answers import Answer, ServerSaidError
-from backends._control import Control, counters
+from backends._control import ANSWER_S, FAREWELL_S, Control, counters
 from backends._live import inversions
 from backends._prompt_tokens import PromptTokens
 from sim.backend import Limits, Notes
@@ -118,8 +118,8 @@ class SglangServer:
                 f"The server took {wrong} of {dated} requests out of the order in which they were submitted."
             )
         try:
-            info = self._control.get("/get_server_info")
-            after = self._counters(info)
+            info = self._control.get("/get_server_info", FAREWELL_S)
+            after = self._counters(info, FAREWELL_S)
         except BackendError as error:
             notes.invalid = f"the server does not answer any more: {error}"
             return
@@ -131,8 +131,10 @@ class SglangServer:
         if strangers > 0:
             notes.warnings.append(f"Somebody else sent {strangers} requests to the server during the run.")
 
-    def _counters(self, info: dict[str, Any]) -> dict[str, float]:
-        return counters(self._control.text("/metrics"), COUNTERS) if info.get("enable_metrics") else {}
+    def _counters(self, info: dict[str, Any], timeout_s: float = ANSWER_S) -> dict[str, float]:
+        if not info.get("enable_metrics"):
+            return {}
+        return counters(self._control.text("/metrics", timeout_s), COUNTERS)
 
     def _context_tokens(self, info: dict[str, Any]) -> int | None:
         models = self._control.get("/v1/models").get("data") or [{}]
