@@ -9,18 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import simpy
 
-from backends._live import LiveBackend
 from backends.sglang import Launch, Sglang
 from backends.simulated import Simulated
-from mechanism.prompts import Prompts
-from sim.requests import RequestTable
+from sim.replayed_outputs import Fed, Recording
 from sim.scenario import load_scenario
 from sim.simulate import RunResult, run
 
@@ -88,54 +85,6 @@ def running(setting: Setting) -> Iterator[Sglang]:
         yield server
 
 
-@dataclass(frozen=True)
-class Recording:
-    """Wraps a live backend's configuration and keeps the backend and the requests of every cell."""
-
-    config: Sglang
-    cells: dict[tuple[str, int], tuple[RequestTable, LiveBackend]] = field(default_factory=dict)
-
-    @contextmanager
-    def open(self) -> Iterator[Recording]:
-        yield self
-
-    def environment(self) -> simpy.Environment:
-        return self.config.environment()
-
-    def create(self, requests: RequestTable, schedule: str = "", trial: int = 0) -> LiveBackend:
-        backend = self.config.create(requests, schedule, trial)
-        self.cells[schedule, trial] = requests, backend
-        return backend
-
-    def card(self) -> None:
-        return None
-
-
-@dataclass(frozen=True)
-class Fed:
-    """A simulated server that generates what the live one generated."""
-
-    config: Simulated
-    recording: Recording
-
-    @contextmanager
-    def open(self) -> Iterator[Fed]:
-        yield self
-
-    def environment(self) -> simpy.Environment:
-        return self.config.environment()
-
-    def create(self, requests: RequestTable, schedule: str = "", trial: int = 0) -> Any:
-        answers = self.recording.cells[schedule, trial][1].answers
-        outputs: list[tuple[int, ...]] = [()] * len(requests)
-        for answer in answers:
-            outputs[answer.index] = answer.output_ids or ()
-        return self.config.create(replace(requests, output_ids=Prompts.from_lists(outputs)), schedule, trial)
-
-    def card(self) -> dict[str, Any]:
-        return self.config.card()
-
-
 def live_and_simulated(folder: Path, text: str, server: Sglang, setting: Setting) -> tuple[RunResult, RunResult]:
     """The scenario on the server, then simulated with the server's settings and the outputs it gave."""
     path = folder / "scenario.yaml"
@@ -143,5 +92,6 @@ def live_and_simulated(folder: Path, text: str, server: Sglang, setting: Setting
     scenario = load_scenario(path, {"sglang": Sglang})
     recording = Recording(scenario.backend.config)
     live = run(scenario, recording)
-    simulated = run(scenario, Fed(setting.simulated(live.server), recording))
+    own_ids = live.server["prompt_ids"] == "own"
+    simulated = run(scenario, Fed(setting.simulated(live.server), recording.outputs, shares_ids=own_ids))
     return live, simulated
