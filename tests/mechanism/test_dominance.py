@@ -16,7 +16,7 @@ def by_loops(key: list[int], sizes: list[int], weight: list) -> list:
 
 
 @given(st.lists(st.lists(st.integers(-3, 3), max_size=20), max_size=6), st.integers(0, 2**32 - 1))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_equals_two_loops(ranges: list[list[int]], seed: int) -> None:
     key, sizes = [k for each in ranges for k in each], [len(each) for each in ranges]
     weight = np.random.default_rng(seed).integers(0, 100, len(key))

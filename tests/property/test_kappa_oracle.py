@@ -38,7 +38,7 @@ def check_definitions(case: Priced) -> None:
     tree, bids, values = exact(case)
     found = welfare_bound(tree, bids, values)
     allowed = allowed_by_pairs(Siblings.of(tree, bids, values))[found.node]
-    families = {frozenset(itertools.chain(*family)): family for family in case.families()}
+    families = {frozenset(itertools.chain(*family)): family for family in case.families}
     for numbers, definition in (
         (found.omega, case.omega),
         (found.inverse_kappa, case.inverse_kappa),
@@ -100,7 +100,7 @@ def test_inversions_are_all_pairs_served_in_the_wrong_order(seed: int) -> None:
     tree, bids, values = exact(case)
     siblings = Siblings.of(tree, bids, values)
     lost, number = losses_by_overtaken(siblings)
-    pairs = [pair for family in case.families() for pair in case.inversions(family)]
+    pairs = [pair for family in case.families for pair in case.inversions(family)]
     want: dict[frozenset[int], list[Fraction]] = {below(tree, vertex): [] for vertex in siblings.vertex.tolist()}
     for _, later, loss in pairs:
         want[frozenset(later)].append(loss)
@@ -120,7 +120,7 @@ def test_a_users_cost_is_what_his_median_pacing_would_win(seed: int) -> None:
     tree, bids, values = exact(case)
     owners = np.array(case.users, dtype=np.int64)
     who, costs = pacing_losses(tree, bids, values, owners, 4, limit=4)
-    now = oracles.phi(case.values, case.served())
+    now = oracles.phi(case.values, case.served)
     worth = {user: [r for r, owner in enumerate(case.users) if owner == user] for user in range(4)}
     paced = sorted(
         (case.said(mine) / case.worth(mine), case.worth(mine)) for mine in worth.values() if case.worth(mine)

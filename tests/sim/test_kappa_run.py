@@ -54,7 +54,7 @@ def test_every_auction_equals_the_oracle(capsys: Capsys, run: Path) -> None:
         case = Priced([prompts[name] for name in members["request_id"]], *money, users=[])
         assert each["ratio"] == pytest.approx(float(case.ratio()), rel=1e-14)
         assert each["bound"] == pytest.approx(float(case.bound()), rel=1e-14)
-        assert len(each["nodes"]) == len(case.families())
+        assert len(each["nodes"]) == len(case.families)
     dfs = recorded.filter(pl.col("schedule") == "dfs-bid").sort("batch", "position")
     for number, batch in enumerate(dfs.partition_by("batch")):  # and the ratio is that of the order it was served in
         values = [Fraction(v) for v in batch["value"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,21 +25,23 @@ class Priced:
     values: list[Fraction]
     users: list[int]
 
-    @property
+    @functools.cached_property
     def trie(self) -> oracles.Nested:
         return oracles.trie(self.rows, range(len(self.rows)))
 
+    @functools.cached_property
     def families(self) -> list[Family]:
         """The children of every node that has at least two."""
         return list(_families(self.trie))
 
+    @functools.cached_property
     def served(self) -> list[int]:
         """A(b)."""
         return oracles.best_dfs(self.trie, self.bids)
 
     def ratio(self) -> Fraction:
         best = oracles.phi(self.values, oracles.best_dfs(self.trie, self.values))
-        return Fraction(oracles.phi(self.values, self.served()), best) if best else Fraction(1)
+        return Fraction(oracles.phi(self.values, self.served), best) if best else Fraction(1)
 
     def omega(self, family: Family) -> Fraction:
         """Σ_{j<k} F_v(c_j)·N(c_k), children by average value."""
@@ -57,7 +60,7 @@ class Priced:
         return min(alphas) / max(alphas) if len(alphas) > 1 and max(alphas) > 0 else Fraction(1)
 
     def bound(self, *, naive: bool = False) -> Fraction:
-        families = self.families()
+        families = self.families
         total = sum(map(self.omega, families), Fraction(0))
         share = self.naive_inverse_kappa if naive else self.inverse_kappa
         kept = sum((self.omega(family) * share(family) for family in families), Fraction(0))
@@ -83,7 +86,7 @@ class Priced:
 
     def inversions(self, family: Family) -> list[tuple[list[int], list[int], Fraction]]:
         """(served first, served later though worth more, loss)."""
-        place = {request: position for position, request in enumerate(self.served())}
+        place = {request: position for position, request in enumerate(self.served)}
         return [
             (j, i, self.worth(i) * len(j) - self.worth(j) * len(i))
             for i, j in self.pairs(family)
