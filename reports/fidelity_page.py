@@ -133,4 +133,11 @@ def _different(pairs: Sequence[fidelity.Pairs]) -> Sequence[tuple[str, ...]]:
 def _profile(profile: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a reader wants to know of it here."""
     keys = ("name", "latency", "kv_tokens", "provenance", "held_out_error_percent", "unidentified")
-    return {key: profile[key] for key in keys if key in profile}
+    return {key: _short(profile[key]) for key in keys if key in profile}
+
+
+def _short(data: Any) -> Any:
+    """Numbers as people read them, at any depth."""
+    if isinstance(data, Mapping):
+        return {key: _short(value) for key, value in data.items()}
+    return number(data) if isinstance(data, float) else data

@@ -61,7 +61,8 @@ class Measurements:
         for (new, cached), times in sorted(self.prefill.items()):
             median = statistics.median(times)
             point = PrefillPoint(new_tokens=new, cached_tokens=cached, chunk_tokens=self.chunk_tokens, ttft_ms=median)
-            found.append(PointOf(f"{new:,} new behind {cached:,}", point, tuple(times)))
+            behind = f" behind {cached:,}" if cached else ""
+            found.append(PointOf(f"{new:,} new{behind}", point, tuple(times)))
         return _held_out(found, rng)
 
     def decode_points(self, rng: np.random.Generator) -> list[PointOf[DecodePoint]]:

@@ -81,12 +81,12 @@ def hit_rate_over_time(several: Sequence[Pairs]) -> Chart:
     unit, scale = time_scale(end_s)
     traces = []
     for each in several:
+        if each.rows["cached_tokens"].null_count() == each.rows.height:
+            continue
         for suffix, name, dash in (("", "live", "solid"), ("_s", "simulated", "dot")):
             x, y = _running_hit_rate(each.rows, suffix)
-            if len(x):
-                label = f"{plain(each.schedule)}, {name}"
-                line = {"color": each.css, "width": 2, "dash": dash}
-                traces.append(go.Scatter(x=scale * x, y=100 * y, mode="lines", name=label, line=line))
+            label, line = f"{plain(each.schedule)}, {name}", {"color": each.css, "width": 2, "dash": dash}
+            traces.append(go.Scatter(x=scale * x, y=100 * y, mode="lines", name=label, line=line))
     return Chart(
         key="hit-rate",
         title="Hit rate over time",

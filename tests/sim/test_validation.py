@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from calibration_kit import FACTS, PassesForLive
+from fidelity_kit import PROFILE, SERVER, validated
 
-from backends._calibrated import calibrated
-from backends._profile import load_profile
-from backends.simulated import Simulated
 from sim.errors import NothingServedError
-from sim.scenario import load_scenario
-from sim.validation import Validation, Verdict, validate
-
-SCENARIO = """\
-name: small
-workload: {kind: stars, num_requests: 40, output_tokens: 3, cluster_size: 5, prefix_tokens: 300,
-  question_tokens: [5, 40], singleton_tokens: 320}
-schedule: [dfs-bid, no-sort]
-batching: {size: 20}
-dispatch: {in_flight: 1}
-backend: simulated
-"""
-SERVER = Simulated(profile="h200-qwen3-32b", kv_tokens=2000, chunked_prefill_tokens=4096)
-PROFILE = load_profile("h200-qwen3-32b").card
-
-
-def found(folder: Path, live: PassesForLive, /, *overrides: str, runs: int = 2, **changes: Any) -> Validation:
-    path = folder / "scenario.yaml"
-    path.write_text(SCENARIO, encoding="utf-8")
-    scenario = load_scenario(path, {"simulated": Simulated}, overrides=overrides)
-    object.__setattr__(scenario.backend, "config", live)
-    return validate(scenario, calibrated, {**PROFILE, **changes}, runs)
+from sim.validation import Verdict
 
 
 def test_the_same_server_agrees_exactly(tmp_path: Path) -> None:
-    result = found(tmp_path, PassesForLive(SERVER))
+    result = validated(tmp_path, PassesForLive(SERVER))
     assert result.passed
     assert result.warnings == []
     for each in result.schedules:
@@ -52,7 +28,7 @@ def test_the_same_server_agrees_exactly(tmp_path: Path) -> None:
 
 def test_a_server_of_another_speed_fails_on_ttft_alone(tmp_path: Path) -> None:
     slow = {**PROFILE, "latency": {**PROFILE["latency"], "weights_ms": 2 * PROFILE["latency"]["weights_ms"]}}
-    result = found(tmp_path, PassesForLive(SERVER), latency=slow["latency"])
+    result = validated(tmp_path, PassesForLive(SERVER), latency=slow["latency"])
     assert not result.passed
     failed = {v.measure for each in result.schedules for v in each.verdicts if not v.passed}
     assert failed == {"ttft_mean_pct", "ttft_p90_pct"}
@@ -61,11 +37,11 @@ def test_a_server_of_another_speed_fails_on_ttft_alone(tmp_path: Path) -> None:
 def test_thresholds_come_from_the_scenario(tmp_path: Path) -> None:
     slow = {**PROFILE["latency"], "weights_ms": 2 * PROFILE["latency"]["weights_ms"]}
     lenient = ("validation.ttft_mean_pct=null", "validation.ttft_p90_pct=1000.0")
-    assert found(tmp_path, PassesForLive(SERVER), *lenient, latency=slow).passed
+    assert validated(tmp_path, PassesForLive(SERVER), *lenient, latency=slow).passed
 
 
 def test_a_noisy_server_is_not_claimed_to_be_known_better_than_it_knows_itself(tmp_path: Path) -> None:
-    result = found(tmp_path, PassesForLive(SERVER, noise=0.2), "dispatch.in_flight=4")
+    result = validated(tmp_path, PassesForLive(SERVER, noise=0.2), "dispatch.in_flight=4")
     for each in result.schedules:
         for verdict in each.verdicts:
             assert verdict.spread is not None
@@ -74,28 +50,28 @@ def test_a_noisy_server_is_not_claimed_to_be_known_better_than_it_knows_itself(t
 
 
 def test_one_run_has_no_spread(tmp_path: Path) -> None:
-    result = found(tmp_path, PassesForLive(SERVER), runs=1)
+    result = validated(tmp_path, PassesForLive(SERVER), runs=1)
     assert all(each.own is None for each in result.schedules)
     assert all(v.spread is None for each in result.schedules for v in each.verdicts)
     assert result.passed
 
 
 def test_a_silent_server_does_not_pass_on_hit_rate(tmp_path: Path) -> None:
-    result = found(tmp_path, PassesForLive(SERVER, silent=True), runs=1)
+    result = validated(tmp_path, PassesForLive(SERVER, silent=True), runs=1)
     failed = {v.measure for each in result.schedules for v in each.verdicts if not v.passed}
     assert failed == {"hit_rate_pp"}
 
 
 def test_settings_are_the_servers_and_differences_are_said(tmp_path: Path) -> None:
     then = {"server": {**FACTS, "page_tokens": 16}, "kv_tokens": 2000}
-    result = found(tmp_path, PassesForLive(SERVER), runs=1, **then)
+    result = validated(tmp_path, PassesForLive(SERVER), runs=1, **then)
     assert result.warnings == ["The profile was measured at page_tokens = 16; the server has 1, which is simulated."]
     assert result.passed
 
 
 def test_nothing_served_is_no_validation(tmp_path: Path) -> None:
     with pytest.raises(NothingServedError, match="served nothing"):
-        found(tmp_path, PassesForLive(SERVER, fails=True))
+        validated(tmp_path, PassesForLive(SERVER, fails=True))
 
 
 @pytest.mark.parametrize(
