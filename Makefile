@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SCENARIO ?= scenarios/mixshare-50.yaml
 VERSION ?= 0.5.23
 
-.PHONY: demo test slow live live-short sglang-cpu lint bench schema oracle clean
+.PHONY: demo test slow live live-short sglang-cpu gpu-calibrate lint bench schema oracle clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/inference-auctions simulate $(SCENARIO)
@@ -27,6 +27,16 @@ live: $(VENV)/dev.stamp sglang-cpu
 # The part of it that fits into every check: the command line, and decisions with the server's default settings.
 live-short: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q -m live -k "$(VERSION) and (end_to_end or page1-overlap)"
+
+# On a machine with a GPU: start SGLang on MODEL from an environment of its own (pip install ".[sglang]" there; its
+# interpreter is PYTHON_SGLANG), measure it for at most 8 minutes, then validate SCENARIO with what was fitted.
+MODEL ?= Qwen/Qwen3-8B
+PYTHON_SGLANG ?= .venv-sglang/bin/python
+PROFILE ?= runs/gpu-profile.json
+GPU_SERVER = 'backend={use: sglang, ready_timeout_s: 1800.0, launch: {model_path: "$(MODEL)", python: "$(PYTHON_SGLANG)"}}'
+gpu-calibrate: $(VENV)/core.stamp
+	$(BIN)/inference-auctions calibrate $(SCENARIO) --set $(GPU_SERVER) --out $(PROFILE)
+	$(BIN)/inference-auctions validate $(SCENARIO) --set $(GPU_SERVER) --profile $(PROFILE) --trials 1 --out $(PROFILE:.json=-fidelity.html)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

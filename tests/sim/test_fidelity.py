@@ -40,6 +40,13 @@ def test_ttft_by_hand() -> None:
     assert found.ttft_p90_pct == pytest.approx(100 * (1.9 - 1.73) / 1.9)  # 1.1 + 0.9·0.7 against 1 + 0.9
 
 
+def test_ttft_counts_from_sending_not_from_arrival() -> None:
+    # sent 0.18 s after it arrived: that wait is the client's, no error of the simulation's
+    live = records({"ttft_s": 1.18, "server_ttft_s": 1.0})
+    ours = records({"ttft_s": 1.0, "server_ttft_s": 1.0})
+    assert agreement(ours, live, saturated=True).ttft_mape_pct == 0.0
+
+
 def test_hit_rate_is_over_tokens_and_only_where_both_know() -> None:
     ours = records({"cached_tokens": 50}, {"cached_tokens": 10}, {"cached_tokens": None})
     theirs = records({"cached_tokens": 40}, {"cached_tokens": 10}, {"cached_tokens": 90})
