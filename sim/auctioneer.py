@@ -81,7 +81,7 @@ class Auctioneer:
         took_s = perf_counter() - started
         log.auction_s += took_s
         real_ms = took_s * 1e3 if real_time else None
-        log.auctions.append(self._entry(auction, values, users, members, outcome, now_ns, real_ms))
+        log.auctions.append(self._entry(auction, batch, users, outcome, now_ns, real_ms))
         return members
 
     def note(self, served: Served) -> None:
@@ -105,21 +105,22 @@ class Auctioneer:
     def _entry(
         self,
         auction: Auction,
-        values: FloatArray,
+        batch: IntArray,
         users: IntArray,
-        members: IntArray,
         outcome: Outcome,
         now_ns: int,
         real_ms: float | None,
     ) -> AuctionLog:
         priority, dense = welfare.priority(outcome.order), auction.users
+        values = self._requests.value[batch]
 
         def per_user(amounts: FloatArray) -> FloatArray:
             return np.bincount(dense, amounts, len(users)).astype(np.float64)
 
         return AuctionLog(
             formed_ns=now_ns,
-            members=members,
+            batch=batch,
+            members=batch[outcome.order],
             tree_nodes=auction.tree.num_nodes,
             scheduled_welfare=float(values @ priority),
             declared_welfare=float(auction.bids @ priority),

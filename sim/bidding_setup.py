@@ -21,7 +21,7 @@ from sim.run_log import RunLog
 from sim.scenario import Scenario
 from sim.schedule_entries import ScheduleEntry
 
-__all__ = ["Reference", "bidding_of"]
+__all__ = ["Reference", "bidding_of", "population"]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -69,20 +69,25 @@ def bidding_of(
             batches = _batches(refused, scenario.batching.size)
             spend = _spend(requests, entry, batches, trees) if "truthful_spend" in needs else np.zeros(num_users)
             reference = Reference(len(batches), spend)
-        return _start(entry.bidding, num_users, reference, lambda name: stream(scenario.seed, trial, name))
+        agent_of = population(entry.bidding, num_users, scenario.seed, trial)
+        return _start(entry.bidding, agent_of, reference, lambda name: stream(scenario.seed, trial, name))
 
     return start
 
 
+def population(entries: Sequence[BiddingEntry], num_users: int, seed: int, trial: int) -> IntArray:
+    """(num_users,) which of the agents bids for each user in a trial."""
+    if len(entries) == 1:
+        return np.zeros(num_users, dtype=np.int64)
+    return assign(num_users, [each.share for each in entries], stream(seed, trial, "bidding"))
+
+
 def _start(
     entries: Sequence[BiddingEntry],
-    num_users: int,
+    agent_of: IntArray,
     reference: Reference | None,
     rng_stream: Callable[[str], np.random.Generator],
 ) -> Bidder:
-    agent_of: IntArray = np.zeros(num_users, dtype=np.int64)
-    if len(entries) > 1:
-        agent_of = assign(num_users, [each.share for each in entries], rng_stream("bidding"))
     bidders = []
     for part, each in enumerate(entries):
         mine = np.flatnonzero(agent_of == part)

@@ -17,11 +17,13 @@ __all__ = ["AuctionLog", "RunLog"]
 class AuctionLog:
     """One auction: when it was formed, what it decided, who pays.
 
-    `members` are table indices in schedule order; the user columns are aligned with `users` (indices into
-    `RequestTable.user_names`); `real_ms` is the time clearing it took, where the run's clock is the real one.
+    `batch` are table indices in order of arrival, `members` the same in schedule order; the user columns are aligned
+    with `users` (indices into `RequestTable.user_names`); `real_ms` is the time clearing it took, where the run's clock
+    is the real one.
     """
 
     formed_ns: int
+    batch: IntArray
     members: IntArray
     tree_nodes: int
     scheduled_welfare: float

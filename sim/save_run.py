@@ -35,6 +35,9 @@ def save_run(
             _concat(parts).write_parquet(folder / f"{file}.parquet", compression="zstd")
         (folder / "summary.json").write_text(strict_json(result.summary), encoding="utf-8")
         (folder / "scenario.yaml").write_text(_yaml(scenario.resolved()), encoding="utf-8")
+        if result.pacing:
+            cells = [cell.to_json() for cell in result.pacing]
+            (folder / "pacing.json").write_text(strict_json({"cells": cells}), encoding="utf-8")
         if result.tree is not None:
             (folder / "tree.json").write_text(strict_json(result.tree), encoding="utf-8")
         manifest = _manifest(scenario, result, profile, started)

@@ -19,6 +19,8 @@ from sim.clock import seconds_to_ns
 from sim.errors import BackendError
 from sim.market import Market, MarketRules
 from sim.metrics import Metrics, Window, status_counts, trial_metrics
+from sim.pacing import PacedCell, measure_pacing
+from sim.pacing_summary import summarise_pacing
 from sim.population import make_requests
 from sim.records import Cell
 from sim.requests import RequestTable
@@ -63,6 +65,7 @@ class RunResult:
     dropped: dict[str, int] = field(default_factory=dict)
     server: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
+    pacing: list[PacedCell] = field(default_factory=list)
 
     @property
     def num_ok(self) -> int:
@@ -138,6 +141,8 @@ def run(
         "stream": "PCG64(SeedSequence(seed, (trial, crc32(name))))",
     }
     result.summary = summarise(result.trials, result.statuses, seeds)
+    if result.pacing:
+        result.summary["pacing"] = summarise_pacing(result.pacing)
     return result
 
 
@@ -185,6 +190,9 @@ def _run_trial(trial: _Trial, result: RunResult, window: Window, progress: Progr
         if not steps:
             market.log.engine_steps = []
         result.take(cell, server.notes, window, finished=True)
+        paced = measure_pacing(trial.scenario, entry, cell, trial.trees)
+        if paced is not None:
+            result.pacing.append(paced)
         _look_for_no_effect(entry, market.log, result)
         if result.tree is None and market.log.auctions:
             result.tree = _first_tree(requests, market.log, trial.trees)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sim.metrics import DEFINITIONS, Metrics
 
-__all__ = ["summarise"]
+__all__ = ["moments", "summarise"]
 
 
 def summarise(
@@ -26,7 +26,7 @@ def summarise(
     return {
         "schedules": {
             label: {
-                **{name: _mean([trial[name] for trial in rows]) for name in (rows[0] if rows else {})},
+                **{name: moments([trial[name] for trial in rows]) for name in (rows[0] if rows else {})},
                 "statuses": dict(statuses.get(label, {})),
                 "trials": list(rows),
                 "paired": _paired(rows, baseline),
@@ -38,12 +38,12 @@ def summarise(
     }
 
 
-def _mean(values: Sequence[float | None]) -> dict[str, float | int | None]:
+def moments(values: Sequence[float | None]) -> dict[str, float | int | None]:
     """Mean, standard error and n of the values that are there.
 
-    >>> _mean([1.0, 3.0, None])
+    >>> moments([1.0, 3.0, None])
     {'mean': 2.0, 'se': 1.0, 'n': 2}
-    >>> _mean([None])
+    >>> moments([None])
     {'mean': None, 'se': None, 'n': 0}
     """
     there = [value for value in values if value is not None]
@@ -61,6 +61,6 @@ def _paired(rows: Sequence[Metrics], baseline: Sequence[Metrics]) -> dict[str, A
     paired: dict[str, Any] = {}
     for name in rows[0] if rows else {}:
         both = [(ours[name], base[name]) for ours, base in zip(rows, baseline, strict=False)]
-        moments = _mean([ours - base for ours, base in both if ours is not None and base is not None])
-        paired[name] = {"diff": moments["mean"], "se": moments["se"], "n": moments["n"]}
+        found = moments([ours - base for ours, base in both if ours is not None and base is not None])
+        paired[name] = {"diff": found["mean"], "se": found["se"], "n": found["n"]}
     return paired

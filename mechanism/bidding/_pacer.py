@@ -56,7 +56,8 @@ class Pacer:
         if self._renews and self.auctions == self._horizon:
             self._begin()
         alpha = self.multiplier
-        wanted = np.bincount(users, values * alpha[users], len(self.budget))
+        wanted = np.zeros_like(self.budget)
+        np.add.at(wanted, users, values * alpha[users])
         allowed = np.maximum(self.budget_left - _RESERVE * self.budget, 0.0)
         scale = np.divide(allowed, wanted, out=np.ones_like(wanted), where=wanted > allowed)
         self._applied = alpha * scale

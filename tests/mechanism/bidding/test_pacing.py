@@ -48,7 +48,9 @@ def test_mu_stays_between_0_and_its_maximum() -> None:
 def test_an_auction_without_requests_counts() -> None:
     pacer = Pacing(budget=8.0, horizon=4).start(setting())
     pacer.settle(ONE, np.array([4.0]))
-    pacer.settle(np.array([], dtype=np.int64), np.array([]))
+    nobody, nothing = np.array([], dtype=np.int64), np.array([])
+    assert pacer.bid(nothing, nothing, nobody).tolist() == []
+    pacer.settle(nobody, nothing)
     assert pacer.mu.tolist() == [0.0]  # 1/2 − 1/4·2
     assert pacer.auctions == 2
 
