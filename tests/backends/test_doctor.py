@@ -70,13 +70,16 @@ def preferring(sign: int) -> Any:
         if "priority" not in body:
             yield from steps
             return
-        place, priority = len(rivals), body["priority"]
-        rivals.append(priority)
-        served_first = sign * priority > sign * (3 - priority) if sign else place % 2 == 0
+        priority = body["priority"]
+        with fake.lock:
+            trial = len(rivals) // 2
+            rivals.append(priority)
+        earlier = 1 + trial  # priorities 1 then 2, in the second trial 2 then 1
+        served_first = sign * priority > sign * (3 - priority) if sign else priority == earlier
         if not served_first:
-            turns[place // 2].wait(timeout=30)
+            turns[trial].wait(timeout=30)
         yield from steps
-        turns[place // 2].set()
+        turns[trial].set()
 
     return script
 

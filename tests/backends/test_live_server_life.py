@@ -74,7 +74,7 @@ def test_a_server_that_dies_leaves_partial_results_and_exit_3(
 
     with fake_server(die) as fake:
         text = scenario_text(fake.url, text=both)
-        path.write_text(text.replace("ready_timeout_s: 5.0", "ready_timeout_s: 0.2"), encoding="utf-8")
+        path.write_text(text.replace("ready_timeout_s: 60.0", "ready_timeout_s: 0.2"), encoding="utf-8")
         done = run_cli(capsys, "simulate", path, "--out", tmp_path / "runs", "--json", "--no-report")
     assert done.code == 3
     assert "the server was lost on the way" in done.err

@@ -25,8 +25,8 @@ dispatch: {in_flight: 1}
 
 
 def scenario_text(url: str, use: str = "sglang", more: str = "", text: str = SMALL) -> str:
-    """SMALL with a live backend that loses patience at once."""
-    patience = "request_timeout_s: 5.0, ready_timeout_s: 5.0, retries: 0"
+    """SMALL with a live backend that tries once."""
+    patience = "request_timeout_s: 60.0, ready_timeout_s: 60.0, retries: 0"
     return f"{text}backend: {{use: {use}, url: {url}, {patience}{more}}}\n"
 
 
