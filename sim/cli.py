@@ -82,8 +82,8 @@ def simulate(
         say("interrupted before anything was measured; nothing was written")
         raise typer.Exit(130)
     folder = save_run(loaded, result, profile=config.card(), started=started, parent=out)
-    page = None if no_report else _write_page([folder], folder / "report.html")
-    _show(result, folder, page, as_json=as_json, quiet=quiet)
+    pages = [] if no_report else _write_pages([folder], folder / "report.html")
+    _show(result, folder, pages, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -136,7 +136,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path("report.html"),
 ) -> None:
     """Write one page from the records of one or more runs."""
-    typer.echo(_write_page(runs, out))
+    typer.echo("\n".join(map(str, _write_pages(runs, out))))
 
 
 @app.command()
@@ -269,21 +269,18 @@ def _late(place: str) -> Callable[..., Any]:
     return lambda *arguments: getattr(importlib.import_module(module), name)(*arguments)
 
 
-_write_page = _late("reports.run_page:write_run_page")
+_write_pages = _late("reports.pages:write_pages")
 
 
-def _show(result: RunResult, folder: Path, page: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _show(result: RunResult, folder: Path, pages: list[Path], *, as_json: bool, quiet: bool) -> None:
     from sim.errors import BackendError
-    from sim.pacing_table import pacing_table
-    from sim.run_table import run_table
+    from sim.run_table import run_tables
 
     if as_json:
         print_json({**result.summary, "run_dir": str(folder)})
     elif not quiet:
-        print_table(run_table(result.summary))
-        if "pacing" in result.summary:
-            print_table(pacing_table(result.summary["pacing"]))
-        typer.echo(f"records: {folder}" + (f"\nreport:  {page}" if page else ""))
+        print_table(run_tables(result.summary))
+        typer.echo("\n".join([f"records: {folder}", *(f"report:  {page}" for page in pages)]))
     if result.status == "interrupted":
         say(f"interrupted: partial results are in {folder}")
         raise typer.Exit(130)

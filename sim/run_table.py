@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rich.console import Group
 from rich.table import Table
 
-__all__ = ["run_table"]
+from sim.pacing_table import pacing_table
+
+__all__ = ["run_table", "run_tables"]
 
 COLUMNS = (
     ("welfare_pct_over_random", "welfare, % over random", "{:+.1f}", 1.0),
@@ -30,6 +33,12 @@ def run_table(summary: Mapping[str, Any]) -> Table:
         served = f"{statuses.get('ok', 0):,} of {sum(statuses.values()):,}"
         table.add_row(label, *(_cell(metrics.get(key), text, scale) for key, _, text, scale in COLUMNS), served)
     return table
+
+
+def run_tables(summary: Mapping[str, Any]) -> Group:
+    """The comparison, and what budgets did where there were any."""
+    pacing = summary.get("pacing")
+    return Group(run_table(summary), *([pacing_table(pacing)] if pacing else []))
 
 
 def _cell(moments: Mapping[str, Any] | None, text: str, scale: float) -> str:
