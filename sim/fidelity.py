@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechanism.prompts import FloatArray
-
 if TYPE_CHECKING:
     import polars as pl
 
@@ -32,7 +30,7 @@ class Agreement:
     ttft_mape_pct : mean over requests of |difference| in server_ttft_s, % of the second run's.
     ttft_mean_pct, ttft_p90_pct : |difference| of the means, and of the 90th percentiles, %.
     hit_rate_pp : |difference| of Σ cached / Σ prompt tokens, percentage points.
-    order_tau : Kendall's τ of the realised order, over pairs of one cohort.
+    order_tau : Kendall's τ of the realised order, over pairs of one cohort whose first tokens come of different passes.
     welfare_pct : |difference| of the welfare on the realised order, %.
     throughput_pct : |difference| of requests served per second, %.
     num_cached_known, num_cached_equal : requests whose cached tokens both runs know, and those where they are equal.
@@ -51,18 +49,21 @@ class Agreement:
     num_cached_equal: int
 
 
-def agreement(first: pl.DataFrame, second: pl.DataFrame, *, saturated: bool) -> Agreement:
+def agreement(first: pl.DataFrame, second: pl.DataFrame, simulated: pl.DataFrame, *, saturated: bool) -> Agreement:
     """Compare two runs' records of one schedule; relative differences are shares of the second.
 
     Parameters
     ----------
     first, second : rows of requests.parquet (DESIGN.md, Files) of one schedule, all trials.
+    simulated : those of the simulated run: requests whose first tokens it puts at one instant come of one pass. In
+        which order a server sends these out is chance, so no order is asked of them.
     saturated : whether a trial is one cohort, else a batch is.
     """
     import polars as pl
 
     ok = pl.col("status") == "ok"
     both = first.select(COLUMNS).filter(ok).join(second.select(COLUMNS).filter(ok), on=KEY, suffix="_2")
+    both = both.join(simulated.select(*KEY, pl.col("first_token_s").alias("pass")), on=KEY)
     lost = first.filter(ok).height + second.filter(ok).height - 2 * both.height
     ttft, other = both["server_ttft_s"].to_numpy(), both["server_ttft_s_2"].to_numpy()
     known = both.filter(pl.col("cached_tokens").is_not_null() & pl.col("cached_tokens_2").is_not_null())
@@ -123,15 +124,26 @@ def _rates(both: pl.DataFrame) -> tuple[float, float]:
 
 
 def _order_tau(both: pl.DataFrame, *, saturated: bool) -> float | None:
-    """Over all pairs of one cohort; equal ranks, which one more failure can make, count as τ-b counts them."""
+    """1 − 2·(pairs in another order) / pairs, over pairs of one cohort that are not of one pass. O(n log n)."""
+    discordant, pairs = 0.0, 0
+    for _, cohort in both.group_by(["trial"] if saturated else ["trial", "batch"]):
+        discordant += _discordant(cohort)
+        pairs += _pairs(cohort)
+        for _, together in cohort.group_by("pass"):
+            discordant -= _discordant(together)
+            pairs -= _pairs(together)
+    return 1 - 2 * discordant / pairs if pairs else None
+
+
+def _pairs(rows: pl.DataFrame) -> int:
+    return rows.height * (rows.height - 1) // 2
+
+
+def _discordant(rows: pl.DataFrame) -> float:
+    """Pairs in another order; ranks of one run are all different, so Kendall's τ counts them."""
     from scipy.stats import kendalltau
 
-    weighted, pairs = 0.0, 0
-    for _, cohort in both.group_by(["trial"] if saturated else ["trial", "batch"]):
-        if cohort.height < 2:
-            continue
-        ours: FloatArray = cohort["realised_priority"].to_numpy()
-        weight = cohort.height * (cohort.height - 1) // 2
-        weighted += weight * float(kendalltau(ours, cohort["realised_priority_2"].to_numpy()).statistic)
-        pairs += weight
-    return weighted / pairs if pairs else None
+    if rows.height < 2:
+        return 0.0
+    tau = kendalltau(rows["realised_priority"].to_numpy(), rows["realised_priority_2"].to_numpy()).statistic
+    return (1 - float(tau)) / 2 * _pairs(rows)

@@ -198,9 +198,10 @@ def _fidelity(scenario: Scenario, label: str, live: list[RunResult], ours: list[
         return _requests(result).filter(pl.col("schedule") == label)
 
     compare = functools.partial(agreement, saturated=scenario.saturated)
-    mean = mean_agreement([compare(rows(mine), rows(theirs)) for mine, theirs in zip(ours, live, strict=True)])
+    pairs = [(rows(mine), rows(theirs)) for mine, theirs in zip(ours, live, strict=True)]
+    mean = mean_agreement([compare(mine, theirs, mine) for mine, theirs in pairs])
     assert mean is not None
-    own = mean_agreement([compare(rows(one), rows(other)) for one, other in combinations(live, 2)])
+    own = mean_agreement([compare(one, other, mine) for (mine, one), (_, other) in combinations(pairs, 2)])
     steps = pl.concat([frame for result in ours for frame in result.frames["engine_steps"]])
     evicting = int(steps.filter(pl.col("schedule") == label)["evicted_tokens"].sum()) > 0
     verdicts = tuple(
