@@ -88,11 +88,12 @@ class SglangServer:
         self._ready_timeout_s, self._vocab = ready_timeout_s, vocab
 
     def prepare(self, notes: Notes) -> tuple[GenerateDialect, Limits]:
-        """A one-token reply, then an empty cache."""
+        """A one-token reply to a prompt that starts like none of ours, then an empty cache."""
         control, requests = self._control, self._requests
-        control.wait_until(lambda: one_token(control, [1]), self._ready_timeout_s)
+        control.wait_until(lambda: control.get("/get_server_info"), self._ready_timeout_s)
         info = control.get("/get_server_info")
         tokens = PromptTokens(requests.prompts, vocab_of(info, self._vocab))
+        control.wait_until(lambda: one_token(control, tokens.unused(1) or [1]), self._ready_timeout_s)
         notes.facts = {**server_facts(info), "url": control.url, "prompt_ids": "own" if tokens.recorded else "made up"}
         if tokens.accidents:
             notes.warnings.append(
