@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
+import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,10 +19,9 @@ from sim.errors import BackendError
 
 __all__ = ["ServerProcess", "free_port", "server_process"]
 
-#: A server that was told to stop may take this long before it is killed, s.
+SUPERVISOR = Path(__file__).with_name("_supervisor.py")
+#: The supervisor's own patience, and a little more, s.
 STOP_S = 20.0
-#: Linux: the signal a child gets when its parent dies (prctl(2)).
-PR_SET_PDEATHSIG = 1
 
 
 def free_port() -> int:
@@ -33,14 +33,14 @@ def free_port() -> int:
 
 
 class ServerProcess:
-    """A running server process and its log."""
+    """A running server process, under its supervisor, and its log."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
         self._process, self._log = process, log
 
     @property
     def pid(self) -> int:
-        """The process id, which is also that of its process group."""
+        """The supervisor's process id, which is also that of the process group."""
         return self._process.pid
 
     def check(self) -> None:
@@ -51,15 +51,12 @@ class ServerProcess:
 
     def stop(self) -> None:
         """Ask it to end, then make it end; its children with it."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.pid, number)
-            except ProcessLookupError:
-                return
-            try:
-                self._process.wait(timeout=STOP_S)
-            except subprocess.TimeoutExpired:
-                continue
+        self._process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=STOP_S)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()
 
     def _tail(self, lines: int = 12) -> str:
         text = Path(self._log.name).read_text(encoding="utf-8", errors="replace")
@@ -75,25 +72,19 @@ def server_process(command: Sequence[str], env: Mapping[str, str]) -> Iterator[S
     BackendError
         There is no such program.
     """
+    if shutil.which(command[0]) is None:
+        raise BackendError(f"{command[0]} (backend.launch.python) cannot be started: there is no such program.")
     with tempfile.NamedTemporaryFile(prefix="inference-auctions-server-", suffix=".log") as log:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **env},
-                start_new_session=True,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
-            )
-        except OSError as error:
-            raise BackendError(f"{command[0]} (backend.launch.python) cannot be started: {error.strerror}.") from error
+        process = subprocess.Popen(
+            [sys.executable, str(SUPERVISOR), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
         server = ServerProcess(process, log)
         try:
             yield server
         finally:
             server.stop()
-
-
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

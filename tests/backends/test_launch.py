@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import subprocess
 import sys
 from pathlib import Path
 
@@ -50,6 +51,25 @@ def test_it_is_stopped_when_the_run_fails() -> None:
     with pytest.raises(ValueError, match="crash"):
         fail()
     assert not is_running(pids[0])
+
+
+def test_it_is_stopped_when_we_are_killed(tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    os.mkfifo(note)
+    us = f"""
+import os, sys
+sys.path.insert(0, {str(Path.cwd())!r})
+from backends._launch import server_process
+with server_process([sys.executable, "-c", {PARENT!r}, {str(note)!r}], {{}}) as server:
+    sys.stdin.read()
+"""
+    killed = subprocess.Popen([sys.executable, "-c", us], stdin=subprocess.PIPE)
+    grandchild = os.pidfd_open(int(note.read_text()))
+    killed.kill()
+    killed.communicate()
+    ended, _, _ = select.select([grandchild], [], [], 30)
+    os.close(grandchild)
+    assert ended == [grandchild]
 
 
 def test_one_that_ends_by_itself_says_why() -> None:
