@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ __all__ = [
     "Bidder",
     "BiddingAgent",
     "BiddingSetting",
+    "LooksBack",
     "Outcome",
     "PricingRule",
     "SchedulingRule",
@@ -62,17 +63,25 @@ class SchedulingRule(Protocol):
 
     `domain` says over which orders the rule maximises declared welfare: all DFS schedules of the tree, all
     permutations, or none. `default_payment` names the pricing rule it is used with unless told otherwise; that rule's
-    parameters of the same names are then the schedule's. `reads` names what it looks at of a run's past, among
-    "resident_tokens" and "served_tokens".
+    parameters of the same names are then the schedule's. See `LooksBack` for rules that depend on a run's past.
     """
 
     domain: ClassVar[Literal["dfs", "permutations"] | None]
     bid_blind: ClassVar[bool]
     default_payment: ClassVar[str]
-    reads: ClassVar[frozenset[str]]
 
     def order(self, auction: Auction) -> IntArray:
         """(n,) request indices, first served first."""
+
+
+@runtime_checkable
+class LooksBack(Protocol):
+    """A scheduling rule that looks at a run's past: `reads` names what, of "resident_tokens" and "served_tokens".
+
+    Residency is asked of the backend for such rules only.
+    """
+
+    reads: ClassVar[frozenset[str]]
 
 
 class PricingRule(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanism import welfare
 from mechanism.clearing import clear, request_payments
-from mechanism.model import Auction, Bidder, Outcome, PricingRule, SchedulingRule
+from mechanism.model import Auction, Bidder, LooksBack, Outcome, PricingRule, SchedulingRule
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
 from sim.backend import CacheView, Served
@@ -58,7 +58,8 @@ class Auctioneer:
     ) -> None:
         self._requests, self._schedule, self._pricing = requests, schedule, pricing
         self._bidder, self._trees, self._log = bidder, trees, log
-        self._cache = cache if "resident_tokens" in schedule.reads else None
+        wanted = isinstance(schedule, LooksBack) and "resident_tokens" in schedule.reads
+        self._cache = cache if wanted else None
         self.served_tokens = np.zeros(len(requests.user_names), dtype=np.int64)
 
     def hold(self, batch: IntArray, now_ns: int, *, real_time: bool = False) -> IntArray:

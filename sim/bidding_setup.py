@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mechanism.bidding._mixed import Mixed, assign
 from mechanism.bidding.truthful import Truthful
-from mechanism.model import Bidder, BiddingSetting
+from mechanism.model import Bidder, BiddingSetting, LooksBack
 from mechanism.prompts import FloatArray, IntArray
 from sim.arrivals import Saturated
 from sim.auctioneer import Auctioneer, TreeCache
@@ -60,7 +60,7 @@ def bidding_of(
     """
     num_users = len(requests.user_names)
     needs = frozenset().union(*(each.agent.needs for each in entry.bidding))
-    known_ahead = isinstance(scenario.arrivals, Saturated) and not entry.rule.reads
+    known_ahead = isinstance(scenario.arrivals, Saturated) and not isinstance(entry.rule, LooksBack)
     measured = Reference.of(run_truthfully(), num_users) if needs and not known_ahead else None
 
     def start(refused: BoolArray) -> Bidder:

@@ -20,7 +20,6 @@ class BidSort:
     domain: ClassVar[Literal["dfs", "permutations"] | None] = "permutations"
     bid_blind: ClassVar[bool] = False
     default_payment: ClassVar[str] = "vcg"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
     def order(self, auction: Auction) -> IntArray:
         """(n,) request indices, first served first. O(n log n)."""

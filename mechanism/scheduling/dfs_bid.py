@@ -23,7 +23,6 @@ class DfsBid:
     domain: ClassVar[Literal["dfs", "permutations"] | None] = "dfs"
     bid_blind: ClassVar[bool] = False
     default_payment: ClassVar[str] = "vcg"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
     def order(self, auction: Auction) -> IntArray:
         """(n,) request indices, first served first. O(M + n log n), M = Σ_u N(u)."""

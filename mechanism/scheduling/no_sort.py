@@ -20,7 +20,6 @@ class NoSort:
     domain: ClassVar[Literal["dfs", "permutations"] | None] = None
     bid_blind: ClassVar[bool] = True
     default_payment: ClassVar[str] = "free"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
     def order(self, auction: Auction) -> IntArray:
         """(n,) request indices, first served first. O(n)."""

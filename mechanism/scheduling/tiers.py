@@ -38,7 +38,6 @@ class Tiers:
     domain: ClassVar[Literal["dfs", "permutations"] | None] = None
     bid_blind: ClassVar[bool] = False
     default_payment: ClassVar[str] = "posted-tiers"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
         TierMenu.of(self.tiers, self.prices)
