@@ -121,12 +121,14 @@ def test_without_an_optimal_order_there_is_no_bound_and_no_regret(result: RunRes
 def test_the_command_line_and_the_run_folder_say_it(
     scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = run_cli(capsys, "simulate", scenario_file, "--out", tmp_path, "--no-report")
+    done = run_cli(capsys, "simulate", scenario_file, "--out", tmp_path)
     assert done.code == 0
     text = " ".join(done.out.split())
     assert "never violated" in text
     assert "all, always" in text
     (folder,) = tmp_path.iterdir()
+    assert done.out.splitlines()[-2:] == [f"report:  {folder / name}.html" for name in ("report", "report-pacing")]
+    assert "Nobody ever spent more than his budget" in (folder / "report-pacing.html").read_text(encoding="utf-8")
     pacing = json.loads((folder / "pacing.json").read_text(encoding="utf-8"))
     assert [each["schedule"] for each in pacing["cells"]] == ["paced", "renewed", "no-sort"]
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["pacing"]
