@@ -66,5 +66,5 @@ def _from_file(path: str) -> Callable[[str], Sequence[int]]:
 
 
 def _missing(error: ImportError) -> ScenarioError:
-    hint = "Run: pip install inference-auctions[text]"
+    hint = "Run, in the checkout: pip install -e '.[text]'"
     return ScenarioError("tokenizer", f"no package {error.name}", "the extra for text", hint)

@@ -63,5 +63,5 @@ def test_a_missing_extra_says_how_to_install_it(tmp_path: Path, monkeypatch: pyt
         return real(package, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without_text)
-    with pytest.raises(ScenarioError, match=r"pip install inference-auctions\[text\]"):
+    with pytest.raises(ScenarioError, match=r"pip install -e '\.\[text\]'"):
         load_tokenizer(name if name == "o200k" else word_level(tmp_path))
