@@ -63,6 +63,7 @@ class Weka(TraceOptions):
         """Read the documents; O(blocks)."""
         trace = TraceBuilder(self.path, "t", 1.0, one_clock=False)
         first_free, scopes = 0, set()
+        documents: list[str] = []
         for path in self._files():
             document = read_json(path).value
             head = _Call(document, str(path), "document", 0)
@@ -73,7 +74,8 @@ class Weka(TraceOptions):
             reader = _Document(trace, head, first_free if scope == "local" else 0)
             reader.read()
             first_free = reader.first_free
-        return self.apply(session_starts(trace.demand(), self.session_rate, rng_stream))
+            documents.extend([str(path)] * (trace.num_records - len(documents)))
+        return self.apply(session_starts(trace.demand(), self.session_rate, rng_stream, documents))
 
     def _files(self) -> list[Path]:
         if not self.path.is_dir():

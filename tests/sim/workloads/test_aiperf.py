@@ -68,6 +68,12 @@ def test_sessions_can_start_as_a_poisson_process(tmp_path: Path) -> None:
     assert times["4"] == 19.7823
 
 
+def test_a_slash_in_a_name_joins_no_sessions(tmp_path: Path) -> None:
+    rows = row("team/s", 5, 1, [1], timestamp=0), row("team/t", 5, 1, [2], timestamp=0)
+    first, second = arrivals_s(read("aiperf", jsonl_of(tmp_path / "t.jsonl", *rows), session_rate=0.01))
+    assert second > first == 0
+
+
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     late = jsonl_of(tmp_path / "t.jsonl", row("s", 5, 1, [1], timestamp=0), row("s", 6, 2, [2], timestamp=9))
     assert 't.jsonl:2: delay: found nothing; expected the key "delay"' in refusal("aiperf", late)

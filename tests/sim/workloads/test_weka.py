@@ -104,6 +104,15 @@ def test_documents_can_start_as_a_poisson_process(tmp_path: Path) -> None:
     assert arrivals_s(read("weka", tmp_path, seed=1, session_rate=0.01)) != arrivals_s(demand)
 
 
+def test_documents_move_as_wholes_whatever_their_names(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        document(tmp_path / f"{name}.json", call(0, 64, [1]), call(10, 64, [1]), id=f"team/{name}")
+    demand = read("weka", tmp_path, session_rate=0.01)
+    assert demand.session is not None
+    starts = dict(zip(demand.session[::-1], arrivals_s(demand)[::-1], strict=True))
+    assert starts["team/b"] > starts["team/a"] == 0
+
+
 @pytest.mark.parametrize(
     ("requests", "complaint"),
     [
