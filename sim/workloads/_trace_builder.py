@@ -154,10 +154,11 @@ class TraceBuilder:
 
     def _unique(self, names: Sequence[str], lines: IntArray) -> tuple[str, ...]:
         seen: dict[str, int] = {}
-        for name, line in zip(names, lines.tolist(), strict=True):
-            if seen.setdefault(name, line) != line:
-                found = f'the id "{name}", which is on line {seen[name]} too'
-                raise ScenarioError(f"{self._path}:{line}", found, "an id of its own")
+        for position, name in enumerate(names):
+            first = seen.setdefault(name, position)
+            if first != position:
+                found = f'the id "{name}", which is on line {lines[first]} too'
+                raise ScenarioError(f"{self._path}:{lines[position]}", found, "an id of its own")
         return tuple(names)
 
 

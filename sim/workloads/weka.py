@@ -64,6 +64,7 @@ class Weka(TraceOptions):
         trace = TraceBuilder(self.path, "t", 1.0, one_clock=False)
         first_free, scopes = 0, set()
         documents: list[str] = []
+        names: dict[str, str] = {}
         for path in self._files():
             document = read_json(path).value
             head = _Call(document, str(path), "document", 0)
@@ -71,7 +72,7 @@ class Weka(TraceOptions):
             scopes.add(scope)
             if scope not in {"local", "global"} or len(scopes) > 1:
                 raise head.problem("hash_id_scope", f'"{scope}"', "local, or global in every document")
-            reader = _Document(trace, head, first_free if scope == "local" else 0)
+            reader = _Document(trace, head, first_free if scope == "local" else 0, names)
             reader.read()
             first_free = reader.first_free
             documents.extend([str(path)] * (trace.num_records - len(documents)))
@@ -87,22 +88,30 @@ class Weka(TraceOptions):
 
 
 class _Document:
-    """One document, whose ids start at `base` in the trace."""
+    """One document, whose ids start at `base` in the trace; `names` says which sessions stand where so far."""
 
-    def __init__(self, trace: TraceBuilder, head: _Call, base: int) -> None:
-        self._trace, self._head, self._base = trace, head, base
+    def __init__(self, trace: TraceBuilder, head: _Call, base: int, names: dict[str, str]) -> None:
+        self._trace, self._head, self._base, self._names = trace, head, base, names
         self._name, self._block = head.word("id"), head.integer("block_size", least=1)
         self.first_free = base
 
     def read(self) -> None:
         """Take in all its requests."""
+        self._claim(self._name, self._head, "id")
         self._session(self._head, self._name, "requests", 0.0)
+
+    def _claim(self, name: str, holder: _Call, key: str) -> None:
+        """Sessions of one name would be one conversation, and their requests would share ids."""
+        other = self._names.setdefault(name, f"{holder.file}: {holder.address}")
+        if other != f"{holder.file}: {holder.address}":
+            raise holder.problem(key, f'"{name}", which is in {other} too', "a name of its own")
 
     def _session(self, holder: _Call, name: str, address: str, start_s: float) -> None:
         before: _Call | None = None
         for number, call in enumerate(self._calls(holder, address)):
             if call.word("type") == "subagent":
                 agent = f"{name}/{call.word('agent_id')}"
+                self._claim(agent, call, "agent_id")
                 self._session(call, agent, f"{call.address}.requests", start_s + call.number("t"))
                 continue
             self._append_prompt(call)

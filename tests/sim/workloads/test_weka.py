@@ -133,6 +133,21 @@ def test_what_is_not_the_format_is_refused_by_its_address(tmp_path: Path, reques
     assert complaint in refusal("weka", document(tmp_path / "a.json", *requests))
 
 
+def test_documents_of_one_id_are_refused_with_both_their_names(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        document(tmp_path / f"{name}.json", call(0, 64, [1]), id="same")
+    said = refusal("weka", tmp_path)
+    assert 'b.json: document.id: found "same", which is in ' in said
+    assert "a.json: document too; expected a name of its own" in said
+
+
+def test_sub_agents_of_one_name_are_refused(tmp_path: Path) -> None:
+    agent = {"t": 1, "type": "subagent", "agent_id": "x", "requests": [call(0, 64, [2])]}
+    path = document(tmp_path / "a.json", call(0, 64, [1]), agent, call(3, 64, [1]), agent)
+    said = refusal("weka", path)
+    assert 'a.json: requests[3].agent_id: found "a/x", which is in a.json: requests[1] too' in said
+
+
 def test_a_folder_must_hold_documents(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     assert "found no .json or .json.gz file" in refusal("weka", tmp_path / "inner")
