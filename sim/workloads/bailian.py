@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from pydantic import PositiveInt
 
+from sim.errors import ScenarioError
 from sim.json_rows import Row, read_rows
 from sim.requests import Demand
 from sim.workloads._trace import TraceOptions
@@ -25,7 +26,8 @@ _KEYS = frozenset(
 class Bailian(TraceOptions):
     """One request a line: `timestamp` in s, `chat_id` and `parent_chat_id` (−1 for a first turn), whole prompts.
 
-    A session is a first turn and all that descend from it; a turn whose parent is not in the file starts one.
+    A session is a first turn and all that descend from it, wherever in the file they stand; its turns follow one
+    another in time. A turn whose parent is not in the file starts a session.
 
     Attributes
     ----------
@@ -43,16 +45,30 @@ class Bailian(TraceOptions):
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:  # noqa: ARG002 (nothing is drawn)
         """Read the file; O(blocks)."""
         trace = TraceBuilder(self.path, "timestamp")
-        session_of: dict[str, str] = {}
+        parents: dict[str, tuple[str, int]] = {}
         for row in read_rows(self.path):
             row.check_keys(_KEYS)
             chat = row.word("chat_id")
-            session = session_of[chat] = session_of.get(_parent(row), chat)
+            parents[chat] = _parent(row), row.line
             trace.blocks(row, "hash_ids", row.integer("input_length"), self.block_tokens)
-            trace.add(
-                row, row.integer("output_length"), row.number("timestamp"), request_id=chat, session=f"chat-{session}"
-            )
-        return self.apply(trace.demand())
+            trace.add(row, row.integer("output_length"), row.number("timestamp"), request_id=chat)
+        demand = trace.demand()
+        return self.apply(replace(demand, session=self._sessions(parents)))
+
+    def _sessions(self, parents: dict[str, tuple[str, int]]) -> tuple[str, ...]:
+        """Of every chat the session, named after its first turn; O(chats)."""
+        first: dict[str, str] = {}
+        for chat in parents:
+            path = {chat: None}
+            while (last := next(reversed(path))) not in first and parents[last][0] in parents:
+                parent, line = parents[last]
+                if parent in path:
+                    raise ScenarioError(
+                        f"{self.path}:{line}: parent_chat_id", f'"{parent}"', "no descendant of its own"
+                    )
+                path[parent] = None
+            first.update(dict.fromkeys(path, first.get(last, last)))
+        return tuple(f"chat-{first[chat]}" for chat in parents)
 
 
 def _parent(row: Row) -> str:
