@@ -160,8 +160,8 @@ def describe(
     kind: Annotated[str | None, typer.Option("--kind", help="The trace's format; it is not guessed.")] = None,
     overrides: SetOption = None,
     kv_tokens: Annotated[
-        int, typer.Option("--kv-tokens", min=1, help="A KV capacity to compare prompts with.")
-    ] = 23000,
+        int | None, typer.Option("--kv-tokens", min=1, help="A KV capacity to compare prompts with; default: its own.")
+    ] = None,
     out: PageOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

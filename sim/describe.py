@@ -15,8 +15,10 @@ from sim.errors import ScenarioError
 from sim.prefix_sharing import shared_tokens
 from sim.requests import Demand
 
-__all__ = ["Description", "Lengths", "describe"]
+__all__ = ["KV_TOKENS", "Description", "Lengths", "describe"]
 
+#: A KV capacity to compare prompts with where none is named: the paper's.
+KV_TOKENS = 23000
 #: Where curves are sampled: 0, 1, …, 100 %.
 PERCENTS = np.arange(101)
 
@@ -95,7 +97,7 @@ class Description:
         return asdict(self)
 
 
-def describe(demand: Demand, *, source: str, kind: str, kv_tokens: int = 23000) -> Description:
+def describe(demand: Demand, *, source: str, kind: str, kv_tokens: int = KV_TOKENS) -> Description:
     """Measure the requests of a workload; O(symbols shared · log n) for the sharing, O(n log n) for the rest.
 
     Parameters

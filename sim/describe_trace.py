@@ -5,33 +5,39 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sim import plugins
-from sim.describe import Description, describe
-from sim.errors import ScenarioError
+from sim.describe import KV_TOKENS, Description, describe
+from sim.errors import ScenarioError, did_you_mean
 from sim.reading import read_lines
 from sim.rng import stream
 from sim.scenario import Workload, load_scenario
 from sim.scenario_blocks import KIND_FOLDERS, choose, find_in
+from sim.shipped import shipped_names, shipped_of_kind, shipped_scenario
 from sim.yaml_source import Source, parse_value
 
 __all__ = ["describe_trace", "kinds_of"]
 
 
 def describe_trace(
-    path: Path, kind: str | None, overrides: Sequence[str], kv_tokens: int, backend_types: Mapping[str, type[Any]]
+    path: Path,
+    kind: str | None,
+    overrides: Sequence[str],
+    kv_tokens: int | None,
+    backend_types: Mapping[str, type[Any]],
 ) -> Description:
     """Describe a trace, or the workload of a scenario (its first trial).
 
     Parameters
     ----------
-    path : a trace, or a scenario (`.yaml`, `.yml`).
+    path : a trace, or a scenario: a file (`.yaml`, `.yml`) or the name of a shipped one.
     kind : the trace's format; None only for scenarios.
     overrides : ``"key=value"`` with the value in YAML; keys of the workload for a trace, of the scenario for one.
-    kv_tokens : a KV capacity that prompts are compared with.
+    kv_tokens : a KV capacity that prompts are compared with; None = the scenario's, 23,000 where none is stated.
 
     Raises
     ------
@@ -39,20 +45,28 @@ def describe_trace(
         No kind for a trace: formats differ in their units, so none is guessed; the message says which would read it.
         Or whatever the workload refuses.
     """
-    if kind is None and path.suffix in {".yaml", ".yml"}:
+    if kind is None and (path.suffix in {".yaml", ".yml"} or (not path.exists() and shipped_scenario(str(path)))):
         scenario = load_scenario(path, backend_types, overrides)
         kind, workload, seed = scenario.workload_kind, scenario.workload, scenario.seed
+        kv_tokens = kv_tokens or _kv_tokens(scenario.backend.config)
     elif not path.exists():
-        raise ScenarioError(str(path), "no such file", "a trace")
+        raise _no_file(path)
     elif kind is None:
         raise _no_kind(path)
     else:
         workload, seed = _workload(path, kind, overrides), 0
-    return describe(workload.generate(partial(stream, seed, 0)), source=str(path), kind=kind, kv_tokens=kv_tokens)
+    demand = workload.generate(partial(stream, seed, 0))
+    return describe(demand, source=str(path), kind=kind, kv_tokens=kv_tokens or KV_TOKENS)
+
+
+def _kv_tokens(backend: Any) -> int | None:
+    """The capacity that a backend states, itself or by its profile; None = unbounded, or for the server to say."""
+    found = backend.limits().kv_tokens if hasattr(backend, "limits") else getattr(backend, "kv_tokens", None)
+    return found if isinstance(found, int) else None
 
 
 def _workload(path: Path, kind: str, overrides: Sequence[str]) -> Workload:
-    source = Source(str(path), {"workload": {"kind": kind, "path": str(path)}}, {("workload", "kind"): "--kind"})
+    source = Source(str(path), {"workload": {"kind": kind, **_path_key(path, kind)}}, {("workload", "kind"): "--kind"})
     for override in overrides:
         key, equals, text = override.partition("=")
         if not equals or not key:
@@ -63,11 +77,35 @@ def _workload(path: Path, kind: str, overrides: Sequence[str]) -> Workload:
     return found
 
 
+def _path_key(path: Path, kind: str) -> dict[str, Any]:
+    """The key of this kind that takes the file; for a kind that needs no file, or several, only a scenario will do."""
+    folder = str(KIND_FOLDERS["workload"])
+    if kind not in plugins.available(folder):
+        return {}  # `choose` says so, and what was meant
+    needed = [each.name for each in fields(plugins.load(folder, kind)) if each.default is MISSING]
+    keys = [name for name in needed if name.endswith(("path", "paths"))]
+    if len(keys) == 1:
+        return {keys[0]: [str(path)] if keys[0].endswith("paths") else str(path)}
+    commands = " or ".join(f"describe {name}" for name in shipped_of_kind(kind))
+    found = "several files" if keys else "no one file to read"
+    hint = f"Write a scenario{f'; shipped ones: {commands}' if commands else ''}."
+    raise ScenarioError(f"--kind {kind}", f"a kind with {found}", "a kind that reads one file", hint)
+
+
 def kinds_of(keys: frozenset[str]) -> dict[str, str]:
     """The trace formats that could read records with these keys, and how each would take them."""
     folder = str(KIND_FOLDERS["workload"])
     classes = {name: plugins.load(folder, name) for name in plugins.available(folder)}
     return {name: cls.reads for name, cls in classes.items() if keys and getattr(cls, "needs", {None}) <= keys}
+
+
+def _no_file(path: Path) -> ScenarioError:
+    return ScenarioError(
+        str(path),
+        "no such file",
+        "a trace, a scenario, or the name of a shipped scenario",
+        did_you_mean(str(path), shipped_names()),
+    )
 
 
 def _no_kind(path: Path) -> ScenarioError:

@@ -34,6 +34,7 @@ from sim.scenario_blocks import (
 )
 from sim.scenario_paths import digest_files, resolve_paths
 from sim.schedule_entries import ScheduleEntry, read_schedules
+from sim.shipped import shipped_names, shipped_scenario
 from sim.users import Users
 from sim.values import Values
 from sim.yaml_source import Source, parse_value, read_yaml
@@ -47,7 +48,7 @@ class Workload(Protocol):
     """A plugin of `sim/workloads/`: a frozen dataclass whose fields are its YAML parameters."""
 
     def recorded(self) -> frozenset[str]:
-        """Which of "users", "values", "arrivals" the workload knows; these default to the recorded ones.
+        """Which of "users", "values", "bids", "arrivals" the workload knows; but for bids these are the defaults.
 
         "sessions" without "arrivals": it knows the pauses between turns; arrivals default to kind sessions.
         """
@@ -187,6 +188,10 @@ def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenari
         key = "warmup_s" if header.warmup_s > 0 else "cooldown_s"
         raise ScenarioError(source.where((key,)), f"{data[key]}", "0: saturated arrivals have no clock to cut by")
     schedules = read_schedules(source)
+    if "bids" not in recorded and any(each.use == "from-trace" for s in schedules for each in s.bidding):
+        hint = "They are recorded by kind: jsonl, and by kind: table with columns.bid."
+        expected = "another agent: the workload records no bids"
+        raise ScenarioError(source.where(("bidding",)), "from-trace", expected, hint)
     use, config = choose(source, ("backend",), data.get("backend"), "use", find_in(backend_types))
     blocks = {key: build(cls, _mapping(source, key), source, (key,)) for key, cls in BLOCKS.items()}
     return Scenario(
@@ -236,12 +241,11 @@ def _override(source: Source, override: str) -> None:
 
 def _locate(path: str | Path) -> Path:
     """The file itself, else a shipped scenario of that name."""
-    shipped = Path(__file__).resolve().parent.parent / "scenarios"
     name = str(path)
-    if Path(path).exists() or "/" in name:
+    if Path(path).exists():
         return Path(path)
-    for candidate in (shipped / name, shipped / f"{name}.yaml"):
-        if candidate.is_file():
-            return candidate
-    known = [file.stem for file in shipped.glob("*.yaml")]
-    raise ScenarioError(name, "no such file", "a scenario file or the name of a shipped one", did_you_mean(name, known))
+    shipped = shipped_scenario(name)
+    if shipped is not None or "/" in name:
+        return shipped or Path(path)
+    expected = "a scenario file or the name of a shipped one"
+    raise ScenarioError(name, "no such file", expected, did_you_mean(name, shipped_names()))

@@ -9,8 +9,10 @@ from command_line import run_cli, write_small
 from rich.progress import Progress
 from trace_kit import csv_of, jsonl_of
 
+from backends._profile import load_profile
 from sim.describe_trace import kinds_of
 
+AGENT = Path(__file__).resolve().parents[1] / "contract" / "workload_examples" / "agent.traj"
 MOONCAKE = {"timestamp": 27482, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}
 
 
@@ -78,6 +80,53 @@ def test_a_scenario_describes_its_workload(tmp_path: Path, capsys: pytest.Captur
     done = run_cli(capsys, "describe", write_small(tmp_path), "--json", "--set", "workload.num_requests=12")
     found = json.loads(done.out)
     assert (found["kind"], found["num_requests"], found["arrivals"]) == ("stars", 12, None)
+
+
+def test_prompts_are_compared_with_the_scenarios_own_cache(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_small(tmp_path)
+
+    def compared(*arguments: str) -> int:
+        return int(json.loads(run_cli(capsys, "describe", path, "--json", *arguments).out)["kv_tokens"])
+
+    assert compared() == 1000
+    assert compared("--kv-tokens", "70") == 70
+    assert compared("--set", "backend.kv_tokens=null") == 23_000, "unbounded: nothing of its own to compare with"
+    card = load_profile("h100-qwen3-8b")
+    assert compared("--set", "backend={use: simulated, profile: h100-qwen3-8b}") == card.kv_tokens
+
+
+def test_a_shipped_scenario_is_known_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = run_cli(capsys, "describe", "mixshare-50", "--json")
+    assert (done.code, json.loads(done.out)["num_requests"]) == (0, 1024)
+    assert 'Did you mean "mixshare-50"?' in run_cli(capsys, "describe", "mixshar-50").err
+    rows = ("TIMESTAMP,ContextTokens,GeneratedTokens", "2023-11-16 18:17:03.9799600,374,44")
+    trace = f"workload.path={csv_of(tmp_path / 'azure.csv', *rows)}"
+    assert run_cli(capsys, "describe", "traces/azure", "--set", trace).code == 0
+    assert run_cli(capsys, "check", "traces/azure", "--set", trace).code == 0
+
+
+def test_a_kind_takes_the_file_by_its_own_key(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run_cli(capsys, "describe", AGENT, "--kind", "swe-agent", "--json", "--set", "tokenizer=null")
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out)["num_requests"] == AGENT.read_text(encoding="utf-8").count('"assistant"')
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "hint"),
+    [
+        ("squad-gsm8k", "several files", "describe real-mixshare-50."),
+        ("tree-of-thought", "no one file to read", "describe real-long-tree or describe real-short-tree."),
+        ("chains", "no one file to read", "describe chains"),
+    ],
+)
+def test_a_kind_of_no_or_several_files_asks_for_a_scenario(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, found: str, hint: str
+) -> None:
+    done = run_cli(capsys, "describe", jsonl_of(tmp_path / "t.jsonl", MOONCAKE), "--kind", kind)
+    assert done.code == 2
+    assert f"--kind {kind}: found a kind with {found}; expected a kind that reads one file." in done.err
+    assert "Write a scenario; shipped ones: " in done.err
+    assert hint in done.err
 
 
 def test_reading_is_shown_on_a_terminal(
