@@ -38,10 +38,10 @@ class Jsonl:
     block_tokens: PositiveInt | None = None
 
     def recorded(self) -> frozenset[str]:
-        """Users and values always; arrivals where the first row has `arrival_s`: all rows then must."""
+        """Users, values and bids always; arrivals where the first row has `arrival_s`: all rows then must."""
         first = next(read_rows(self.path), None)
         clock = {"arrivals"} if first is not None and "arrival_s" in first else set()
-        return frozenset({"users", "values", *clock})
+        return frozenset({"users", "values", "bids", *clock})
 
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:
         """Read the file; a request without prompt or output tokens is an error here."""

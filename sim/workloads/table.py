@@ -83,7 +83,8 @@ class Table(TraceOptions):
 
     def recorded(self) -> frozenset[str]:
         """What has a column."""
-        known = {"users": self.columns.user, "values": self.columns.value, "arrivals": self.columns.arrival}
+        columns = self.columns
+        known = {"users": columns.user, "values": columns.value, "bids": columns.bid, "arrivals": columns.arrival}
         return frozenset(key for key, column in known.items() if column is not None)
 
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:  # noqa: ARG002 (nothing is drawn)

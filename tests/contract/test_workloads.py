@@ -94,7 +94,8 @@ def test_the_demand_is_well_formed(scenario: Scenario) -> None:
 
 def test_what_it_says_it_records_it_records(scenario: Scenario) -> None:
     found, recorded = demand(scenario), scenario.workload.recorded()
-    columns = {"users": found.user, "values": found.value, "arrivals": found.arrival_ns, "sessions": found.think_ns}
+    columns = {"users": found.user, "values": found.value, "bids": found.bid}
+    columns |= {"arrivals": found.arrival_ns, "sessions": found.think_ns}
     assert recorded <= columns.keys()
     assert all(columns[name] is not None for name in recorded)
 

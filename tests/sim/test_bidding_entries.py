@@ -96,3 +96,10 @@ def test_what_cannot_be_bid_is_refused(tmp_path: Path, bidding: str, message: st
     error = refusal(tmp_path, SMALL + f"bidding: {bidding}\n")
     assert "scenario.yaml:5" in error.where
     assert message in str(error)
+
+
+@pytest.mark.parametrize("bidding", ["from-trace", "[truthful, from-trace]", "{no-sort: from-trace}"])
+def test_bids_that_nobody_recorded_cannot_be_said(tmp_path: Path, bidding: str) -> None:
+    error = refusal(tmp_path, SMALL + f"bidding: {bidding}\n")
+    assert "found from-trace; expected another agent: the workload records no bids" in str(error)
+    assert "columns.bid" in error.suggestion

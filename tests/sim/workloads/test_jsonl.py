@@ -95,10 +95,10 @@ def test_dates_are_counted_from_the_first(tmp_path: Path) -> None:
 
 
 def test_what_is_recorded_is_seen_in_the_first_row(tmp_path: Path) -> None:
-    assert workload(tmp_path, "", '{"bid": 1, "tokens": [1]}').recorded() == {"users", "values"}
+    assert workload(tmp_path, "", '{"bid": 1, "tokens": [1]}').recorded() == {"users", "values", "bids"}
     timed = workload(tmp_path, '{"bid": 1, "tokens": [1], "arrival_s": 0}')
-    assert timed.recorded() == {"users", "values", "arrivals"}
-    assert workload(tmp_path, "").recorded() == {"users", "values"}
+    assert timed.recorded() == {"users", "values", "bids", "arrivals"}
+    assert workload(tmp_path, "").recorded() == {"users", "values", "bids"}
 
 
 def test_blocks_without_a_size_take_the_workloads(tmp_path: Path) -> None:

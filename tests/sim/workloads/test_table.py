@@ -104,6 +104,8 @@ backend: {use: simulated}
     assert [requests.user_names[user] for user in requests.user] == ["bob", "ann"]
     assert (requests.value.tolist(), requests.stated_bid.tolist()) == ([0.5, 2.5], [1.0, 2.0])
     assert requests.arrival_ns.tolist() == [10_000_000, 20_000_000]
+    with pytest.raises(ScenarioError, match=r"scenario.yaml:9: bidding: found from-trace; .* records no bids"):
+        load(tmp_path, text.replace(", bid: offer", ""))
     with pytest.raises(ScenarioError, match=r"scenario.yaml:7: workload.columns.usr: found the unknown key"):
         load(tmp_path, text.replace("user: who", "usr: who"))
 
