@@ -32,6 +32,7 @@ def write_trace_page(found: Description, out: Path) -> Path:
         "cards": _cards(found),
         "rate": _rate(found),
         "sharing": _sharing(found),
+        "bounded": _bounded(found),
         "lengths": _lengths(found),
         "rows": _rows(found),
         "data": _facts(found),
@@ -49,7 +50,7 @@ def _reading(found: Description) -> str:
         when = f"over {found.arrivals.span_s:,.0f} s"
     shared = "Prompts share nothing"
     if found.prefix_hit_rate > 0:
-        shared = f"A cache that never forgets would serve {found.prefix_hit_rate:.1%} of prompt tokens"
+        shared = f"A cache of prompts only that never forgets would serve {found.prefix_hit_rate:.1%} of their tokens"
     fit = f"{found.share_above_kv:.1%} of prompts are longer than {found.kv_tokens:,} tokens"
     return f"{asked} {when}. {shared}; {fit}."
 
@@ -68,7 +69,7 @@ def _cards(found: Description) -> Sequence[tuple[str, str, str]]:
         ("Request rate", rate, meets),
         ("Prompt tokens", f"{found.prompt_tokens.mean:,.0f}", f"mean; median {found.prompt_tokens.p50:,.0f}"),
         ("Output tokens", f"{found.output_tokens.mean:,.0f}", f"mean; median {found.output_tokens.p50:,.0f}"),
-        ("Prefix hit rate", f"{found.prefix_hit_rate:.1%}", recorded),
+        ("Prefix hit rate, prompts only", f"{found.prefix_hit_rate:.1%}", recorded),
         (f"Above {found.kv_tokens:,} tokens", f"{found.share_above_kv:.1%}", f"{found.num_above_kv:,} prompts"),
     )
 
@@ -126,6 +127,13 @@ def _sharing(found: Description) -> Chart:
         figure=drawn,
         missing="No prompt begins like an earlier one.",
     )
+
+
+def _bounded(found: Description) -> str:
+    """How a server's cache differs from the one that the sharing is measured with."""
+    if found.answers_recorded:
+        return "The answers are recorded too and left out here: a server's cache holds them, so it may hit more."
+    return "A bounded cache has less."
 
 
 def _ecdf(name: str, lengths: Lengths, line: Mapping[str, Any], hover: str, scale: float = 1.0) -> go.Scatter:

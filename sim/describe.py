@@ -64,8 +64,9 @@ class Description:
     dropped : reason → records left out.
     arrivals : span, rate and ties of the recorded arrivals; None = there are none.
     prompt_tokens, output_tokens : per request.
-    prefix_hit_rate : tokens that a prompt shares with any earlier one, at most its length − 1, over all tokens.
+    prefix_hit_rate : tokens that a prompt shares with any earlier prompt, at most its length − 1, over all tokens.
     shared_share : the same per request.
+    answers_recorded : the answers' tokens are known; a server's cache holds them too, and `prefix_hit_rate` does not.
     recorded_hit_rate : what the recording server had cached, over the prompt tokens it said so of; None = not said.
     kv_tokens : a KV capacity to compare with.
     num_above_kv, share_above_kv : prompts longer than that.
@@ -83,6 +84,7 @@ class Description:
     output_tokens: Lengths
     prefix_hit_rate: float
     shared_share: Lengths
+    answers_recorded: bool
     recorded_hit_rate: float | None
     kv_tokens: int
     num_above_kv: int
@@ -131,6 +133,7 @@ def describe(demand: Demand, *, source: str, kind: str, kv_tokens: int = KV_TOKE
         output_tokens=Lengths.of(demand.output_tokens),
         prefix_hit_rate=float(shared.sum() / tokens.sum()),
         shared_share=Lengths.of(shared / tokens),
+        answers_recorded=demand.output_ids is not None,
         recorded_hit_rate=_recorded_hit_rate(demand.cached_tokens, tokens),
         kv_tokens=kv_tokens,
         num_above_kv=int(above.sum()),

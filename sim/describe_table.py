@@ -35,7 +35,7 @@ def _overview(found: Description) -> Table:
         )
     for label, text in _over_time(found.arrivals):
         table.add_row(label, text)
-    table.add_row("prefix hit rate, unbounded cache", f"{found.prefix_hit_rate:.1%} of prompt tokens")
+    table.add_row("prefix hit rate, unbounded cache of prompts only", f"{found.prefix_hit_rate:.1%} of prompt tokens")
     if found.recorded_hit_rate is not None:
         table.add_row("hit rate, as recorded", f"{found.recorded_hit_rate:.1%} of prompt tokens")
     above = f"{found.share_above_kv:.1%} of prompts ({found.num_above_kv:,})"

@@ -85,7 +85,9 @@ def _path_key(path: Path, kind: str) -> dict[str, Any]:
     needed = [each.name for each in fields(plugins.load(folder, kind)) if each.default is MISSING]
     keys = [name for name in needed if name.endswith(("path", "paths"))]
     if len(keys) == 1:
-        return {keys[0]: [str(path)] if keys[0].endswith("paths") else str(path)}
+        if keys == ["paths"]:  # runs, which such a kind replays up to a number of requests: here, once
+            return {"paths": [str(path)], "num_requests": None}
+        return {keys[0]: str(path)}
     commands = " or ".join(f"describe {name}" for name in shipped_of_kind(kind))
     found = "several files" if keys else "no one file to read"
     hint = f"Write a scenario{f'; shipped ones: {commands}' if commands else ''}."

@@ -17,7 +17,9 @@ from sim.requests import Demand
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def description(*, clock: bool = True, shared: bool = True, source: str = "traces/talk.jsonl") -> Description:
+def description(
+    *, clock: bool = True, shared: bool = True, answers: bool = False, source: str = "traces/talk.jsonl"
+) -> Description:
     ids = [[1, 2, 3], [1, 2, 4], [1]] if shared else [[1], [2], [3]]
     demand = Demand(
         prompts=Prompts.from_lists(ids),
@@ -27,6 +29,7 @@ def description(*, clock: bool = True, shared: bool = True, source: str = "trace
         arrival_ns=np.array([0, 3, 10]) * 10**9 if clock else None,
         dropped={"zero output": 2},
         warnings=("beware of <b>bold</b> & co",),
+        output_ids=Prompts.from_lists([[7] * 5, [8] * 7, [9]]) if answers else None,
         facts={"sharing": 0.5},
     )
     return describe(demand, source=source, kind="bailian", kv_tokens=2)
@@ -48,7 +51,7 @@ def test_it_says_what_describe_found(tmp_path: Path) -> None:
     text = page(tmp_path, description())
     assert "<h1>talk.jsonl · bailian</h1>" in text
     # 2 of the second prompt's 3 tokens and none of the third's only one
-    assert "3 requests in 2 sessions over 10 s. A cache that never forgets would serve 28.6% of prompt tokens" in text
+    assert "3 requests in 2 sessions over 10 s. A cache of prompts only that never forgets would serve 28.6%" in text
     assert "66.7% of prompts are longer than 2 tokens" in text
     assert "beware of &lt;b&gt;bold&lt;/b&gt; &amp; co" in text
     assert "2 of 5 records are left out: zero output" in text
@@ -70,6 +73,13 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     assert "The trace has no clock." in text
     assert "No prompt begins like an earlier one." in text
     assert "Prompts share nothing" in text
+
+
+def test_recorded_answers_are_said_to_be_left_out(tmp_path: Path) -> None:
+    text = page(tmp_path, description(answers=True))
+    assert "A bounded cache has less" not in text
+    assert "The answers are recorded too and left out here" in text
+    assert "A bounded cache has less." in page(tmp_path, description())
 
 
 def test_a_name_is_text(tmp_path: Path) -> None:

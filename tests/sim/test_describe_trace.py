@@ -59,7 +59,14 @@ def test_the_table_says_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str
     path = jsonl_of(tmp_path / "[t].jsonl", MOONCAKE, MOONCAKE, {**MOONCAKE, "output_length": 0})
     done = run_cli(capsys, "describe", path, "--kind", "mooncake")
     words = " ".join(done.out.split())
-    for expected in ("[t].jsonl (mooncake)", "all at once", "49.9% of prompt tokens", "left out: zero output", "1,200"):
+    for expected in (
+        "[t].jsonl (mooncake)",
+        "all at once",
+        "cache of prompts only",
+        "49.9% of prompt tokens",
+        "left out: zero output",
+        "1,200",
+    ):
         assert expected in words
     assert "warning: ties: 50.0% of the requests" in words
     assert run_cli(capsys, "describe", path, "--kind", "mooncake", "--quiet").out == ""
@@ -108,7 +115,7 @@ def test_a_shipped_scenario_is_known_by_name(tmp_path: Path, capsys: pytest.Capt
 def test_a_kind_takes_the_file_by_its_own_key(capsys: pytest.CaptureFixture[str]) -> None:
     done = run_cli(capsys, "describe", AGENT, "--kind", "swe-agent", "--json", "--set", "tokenizer=null")
     assert (done.code, done.err) == (0, "")
-    assert json.loads(done.out)["num_requests"] == AGENT.read_text(encoding="utf-8").count('"assistant"')
+    assert json.loads(done.out)["num_requests"] == AGENT.read_text(encoding="utf-8").count('"assistant"'), "once"
 
 
 @pytest.mark.parametrize(
