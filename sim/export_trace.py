@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mechanism.prompts import IntArray, Prompts
 from sim.errors import ScenarioError
 from sim.requests import RequestTable
+from sim.run_folder import partial_beside
 
 if TYPE_CHECKING:
     from sim.scenario import Scenario
@@ -36,11 +36,11 @@ def export_trace(requests: RequestTable, path: str | Path) -> None:
     ------
     ScenarioError
         What the format cannot spell: prompts of blocks of several sizes, answers that are blocks, and requests that
-        the workload's own limit rejects.
+        the workload's own limit rejects. Or a `path` that is a folder, or in none.
     """
     _check(requests)
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    temporary = partial_beside(target)
     try:
         with temporary.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in _rows(requests))

@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["folder_name", "run_folder", "strict_json", "write_text"]
+from sim.errors import ScenarioError
+
+__all__ = ["folder_name", "partial_beside", "run_folder", "strict_json", "write_text"]
 
 
 def folder_name(name: str, started: datetime) -> str:
@@ -43,9 +45,24 @@ def run_folder(parent: Path, name: str) -> Iterator[Path]:
         raise
 
 
+def partial_beside(path: Path) -> Path:
+    """A temporary name for what shall become the file `path`.
+
+    Raises
+    ------
+    ScenarioError
+        `path` is a folder, or lies in none.
+    """
+    if path.is_dir():
+        raise ScenarioError(str(path), "a folder", "the name of a file to write")
+    if not path.parent.is_dir():
+        raise ScenarioError(str(path), f"no folder {path.parent}", "a file in a folder that exists")
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+
+
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or none: a temporary name beside it, then a rename."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    """Write a whole file or none: a temporary name beside it, then a rename; errors as of `partial_beside`."""
+    temporary = partial_beside(path)
     try:
         temporary.write_text(text, encoding="utf-8")
         _sync(temporary)

@@ -109,3 +109,12 @@ def test_a_failed_export_leaves_the_old_file_and_no_other(tmp_path: Path) -> Non
         export_trace(replace(requests, prompts=odd, request_id=("0",)), tmp_path / "out" / "t.jsonl")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["t.jsonl"]
     assert (tmp_path / "out" / "t.jsonl").read_text() == "old"
+
+
+def test_a_path_that_can_be_no_file_is_named_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = make_requests(load(tmp_path), 0)[0]
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match=r"^\.: found a folder"):
+        export_trace(requests, ".")
+    with pytest.raises(ScenarioError, match=r"^nodir/x: found no folder nodir"):
+        export_trace(requests, "nodir/x")

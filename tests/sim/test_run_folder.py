@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.errors import ScenarioError
 from sim.run_folder import run_folder, strict_json, write_text
 
 
@@ -37,3 +38,14 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
 def test_nan_is_no_json() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         strict_json({"a": float("nan")})
+
+
+def test_where_no_file_can_be_the_path_is_named_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (".", "..", str(tmp_path)):
+        with pytest.raises(ScenarioError, match=r"^\S+: found a folder; expected the name of a file") as caught:
+            write_text(Path(path), "")
+        assert caught.value.where == path
+    with pytest.raises(ScenarioError, match=r"^nodir/x: found no folder nodir; expected a file in a folder"):
+        write_text(Path("nodir/x"), "")
+    assert list(tmp_path.iterdir()) == []
