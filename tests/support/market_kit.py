@@ -13,9 +13,9 @@ from mechanism.pricing.vcg import Vcg
 from mechanism.prompts import Prompts
 from mechanism.scheduling.bid_sort import BidSort
 from sim.arrivals import ClosedLoop
+from sim.auctioneer import TreeCache
 from sim.backend import EngineSteps, Limits, Served
 from sim.clock import Kind, after
-from sim.auctioneer import TreeCache
 from sim.market import Market, MarketRules
 from sim.requests import RequestTable
 from sim.run_log import RunLog
