@@ -73,8 +73,11 @@ def read_csv(path: str | Path, needed: Collection[str]) -> Iterator[TextRow]:
 
 
 def csv_header(path: str | Path) -> list[str]:
-    """The names of the columns; empty for an empty file."""
-    return [name.strip() for name in next(csv.reader(read_lines(path)), [])]
+    """The names of the columns; empty for an empty file. Raises ScenarioError for what is no CSV."""
+    try:
+        return [name.strip() for name in next(csv.reader(read_lines(path)), [])]
+    except csv.Error as error:
+        raise ScenarioError(f"{path}:1", str(error), "a header of CSV") from error
 
 
 def _check_header(file: str, header: list[str], needed: Collection[str]) -> None:

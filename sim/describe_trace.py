@@ -134,9 +134,21 @@ def _keys(path: Path) -> frozenset[str]:
     if path.is_dir():
         inside = sorted(item for item in path.iterdir() if item.name.removesuffix(".gz").endswith((".json", ".jsonl")))
         return _keys(inside[0]) if inside else frozenset()
-    line = next((line.strip() for line in read_lines(path) if line.strip()), "")
+    number, line = next(((n, line.strip()) for n, line in enumerate(read_lines(path), 1) if line.strip()), (1, ""))
     try:
         record = json.loads(line)
     except json.JSONDecodeError:
-        return frozenset(name.strip() for name in next(csv.reader([line]), []))
+        return _columns(line, f"{path}:{number}")
+    except RecursionError:
+        raise ScenarioError(f"{path}:{number}", "lists within lists without end", "a record") from None
+    except ValueError:  # what is left: Python reads no integer of over 4,300 digits
+        found = "an integer of thousands of digits"
+        raise ScenarioError(f"{path}:{number}", found, "numbers that fit 64 bits") from None
     return frozenset(record) if isinstance(record, dict) else frozenset()
+
+
+def _columns(line: str, where: str) -> frozenset[str]:
+    try:
+        return frozenset(name.strip() for name in next(csv.reader([line]), []))
+    except csv.Error as error:
+        raise ScenarioError(where, str(error), "a record, or a header of CSV") from error

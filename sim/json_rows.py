@@ -71,11 +71,16 @@ class Row:
         return values
 
     def word(self, key: str) -> str:
-        """A string; an integer is taken as its digits."""
+        """A string that UTF-8 can spell; an integer is taken as its digits."""
         value = self.get(key)
         if type(value) not in (str, int):
             raise self.problem(key, short(value), "a string")
-        return str(value)
+        word = str(value)
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise self.problem(key, "half a surrogate pair", "text that UTF-8 can spell") from None
+        return word
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
@@ -111,6 +116,8 @@ def _parse(decode: Any, text: str, where: str) -> dict[str, Any]:
         raise ScenarioError(where, f"{error.msg} at column {error.colno}", "one JSON object a line") from None
     except (_BadObjectError, RecursionError) as error:
         raise ScenarioError(where, str(error), "finite numbers, and each key once") from None
+    except ValueError:  # what is left: Python reads no integer of over 4,300 digits
+        raise ScenarioError(where, "an integer of thousands of digits", "numbers that fit 64 bits") from None
     if not isinstance(data, dict):
         raise ScenarioError(where, short(data), "one JSON object a line")
     return data

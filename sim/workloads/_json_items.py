@@ -80,6 +80,8 @@ def read_json(path: Path) -> Item:
         raise ScenarioError(f"{path}:{error.lineno}", f"{error.msg} at column {error.colno}", "JSON") from None
     except RecursionError:
         raise ScenarioError(str(path), "lists within lists without end", "JSON") from None
+    except ValueError:  # what is left: Python reads no integer of over 4,300 digits
+        raise ScenarioError(str(path), "an integer of thousands of digits", "numbers that fit 64 bits") from None
 
 
 def read_json_lines(path: Path) -> Iterator[Item]:
@@ -97,3 +99,8 @@ def read_json_lines(path: Path) -> Iterator[Item]:
             except json.JSONDecodeError as error:
                 found = f"{error.msg} at column {error.colno}"
                 raise ScenarioError(f"{path}:{number}", found, "one JSON document a line") from None
+            except RecursionError:
+                raise ScenarioError(f"{path}:{number}", "lists within lists without end", "JSON") from None
+            except ValueError:  # as above
+                found = "an integer of thousands of digits"
+                raise ScenarioError(f"{path}:{number}", found, "numbers that fit 64 bits") from None

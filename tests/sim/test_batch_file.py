@@ -134,6 +134,8 @@ ROW = '{"bid": 1, "tokens": [1]}'
         (['{"bid": 1, "tokens": 3}'], "/batch.jsonl:1: tokens: found 3; expected a list of integers."),
         (['{"bid": 1, "prompt": [1]}'], "/batch.jsonl:1: prompt: found [1]; expected a text."),
         (['{"bid": 1, "prompt": "\\ud800"}'], "/batch.jsonl:1: prompt: found half a surrogate pair"),
+        (['{"bid": 1, "tokens": [1], "user": "\\ud800"}'], "/batch.jsonl:1: user: found half a surrogate pair"),
+        ([ROW, '{"bid": ' + "1" * 5000 + "}"], "/batch.jsonl:2: found an integer of thousands of digits"),
         (
             ['{"bid": 1, "tokens": [], "input_length": 0}'],
             "/batch.jsonl:1: input_length: found input_length beside tokens",

@@ -52,3 +52,8 @@ def test_lines_are_counted_through_blank_ones_and_quoted_newlines(tmp_path: Path
 def test_what_is_no_table_is_refused(tmp_path: Path, lines: tuple[str, ...], complaint: str) -> None:
     with pytest.raises(ScenarioError, match=complaint):
         list(read_csv(csv_of(tmp_path / "t.csv", *lines), ("a",)))
+
+
+def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"t\.csv:1: found field larger than field limit"):
+        csv_header(csv_of(tmp_path / "t.csv", "x" * 200_000))

@@ -149,3 +149,19 @@ def test_reading_is_shown_on_a_terminal(
     seen.clear()
     assert run_cli(capsys, "describe", path, "--kind", "mooncake", "--json", "--quiet").code == 0
     assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("x" * 200_000, "t.jsonl:2: found field larger than field limit"),
+        ('{"a": ' + "1" * 5000 + "}", "t.jsonl:2: found an integer of thousands of digits"),
+        ("[" * 100_000, "t.jsonl:2: found lists within lists without end"),
+    ],
+)
+def test_a_first_line_that_is_no_record_is_refused_by_its_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, complaint: str
+) -> None:
+    done = run_cli(capsys, "describe", csv_of(tmp_path / "t.jsonl", "", line))
+    assert done.code == 2
+    assert complaint in done.err

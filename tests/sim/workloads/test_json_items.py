@@ -54,6 +54,7 @@ def test_gzip_and_byte_order_marks_are_read(tmp_path: Path) -> None:
         (b"\xff", "not UTF-8"),
         (b"[" * 100_000, "without end"),
         (b"", r"a\.json:1: found Expecting value"),
+        (b"1" * 5000, "a\\.json: found an integer of thousands of digits"),
     ],
 )
 def test_what_is_not_json_is_refused(tmp_path: Path, data: bytes, complaint: str) -> None:
@@ -77,3 +78,12 @@ def test_lines_are_numbered_blank_ones_too(tmp_path: Path) -> None:
     path.write_text('{"a": 1}\n{"a": }', encoding="utf-8")
     with pytest.raises(ScenarioError, match=r"a\.jsonl:2: .*expected one JSON document a line"):
         list(read_json_lines(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"), [("1" * 5000, "an integer of thousands of digits"), ("[" * 100_000, "without end")]
+)
+def test_a_line_that_python_cannot_read_is_refused_by_its_number(tmp_path: Path, line: str, complaint: str) -> None:
+    (tmp_path / "a.jsonl").write_text(f"1\n{line}\n")
+    with pytest.raises(ScenarioError, match=rf"a\.jsonl:2: found .*{complaint}"):
+        list(read_json_lines(tmp_path / "a.jsonl"))
