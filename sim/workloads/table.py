@@ -33,7 +33,7 @@ class TableColumns:
     prompt_tokens, output_tokens : lengths.
     arrival : when the request came, in `time_unit`.
     id : unique names; default: the line.
-    session : which conversation it belongs to.
+    session : which conversation it belongs to; an empty cell (or null) is a conversation of its own.
     user, value, bid : its owner, and what it is worth and bids.
     cached_tokens : what the recording server had cached; `describe` puts it beside what an unbounded cache would have.
     """
@@ -95,10 +95,11 @@ class Table(TraceOptions):
         talks: dict[str, _Talk] = {}
         for row in _rows(self.path, columns.names()):
             prompt, output = row.integer(columns.prompt_tokens), row.integer(columns.output_tokens)
-            if self.sharing == "private" or columns.session is None:
+            session = _session(row, columns.session)
+            if self.sharing == "private" or session is None:
                 trace.private(row, columns.prompt_tokens, prompt)
             else:
-                talks.setdefault(row.word(columns.session), _Talk()).go_on(trace, row, prompt, output)
+                talks.setdefault(session, _Talk()).go_on(trace, row, prompt, output)
             trace.add(row, output, self._time(row), **_rest(row, columns))
         return self.apply(trace.demand())
 
@@ -138,11 +139,22 @@ def _rows(path: Path, names: list[str]) -> Iterator[TextRow]:
     return read_csv(path, names)
 
 
+def _session(row: TextRow, column: str | None) -> str | None:
+    """The conversation that a row names; an empty cell names none, and neither does null."""
+    if column is None or row.get(column) is None:
+        return None
+    return row.word(column) if row.word(column).strip() else None
+
+
 def _rest(row: TextRow, columns: TableColumns) -> dict[str, Any]:
     rest: dict[str, Any] = {}
-    for name, column in (("request_id", columns.id), ("session", columns.session), ("user", columns.user)):
+    if columns.session is not None:
+        rest["session"] = _session(row, columns.session) or f"(alone on line {row.line})"
+    for name, column in (("request_id", columns.id), ("user", columns.user)):
         if column is not None:
             rest[name] = row.word(column)
+    if columns.user is not None and not rest["user"].strip():
+        raise row.problem(columns.user, "an empty cell", "the name of a user")
     for name, column in (("value", columns.value), ("bid", columns.bid), ("cached_tokens", columns.cached_tokens)):
         if column is not None:
             rest[name] = row.number(column)

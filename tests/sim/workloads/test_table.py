@@ -117,3 +117,21 @@ def test_ids_are_unique(tmp_path: Path) -> None:
     assert 'expected the column "ident"' in refusal(
         "table", path, columns=TableColumns(prompt_tokens="in", output_tokens="out", id="ident")
     )
+
+
+def test_an_empty_session_is_nobody_elses(tmp_path: Path) -> None:
+    demand = calls(tmp_path, ",0,0,100,10,0,m", " ,0,1,200,10,0,m", "1,0,2,100,10,0,m", "1,0,3,200,10,0,m")
+    first, second, third, fourth = prompts_of(demand)
+    assert [len(first), len(second), len(third), len(fourth)] == [1, 1, 1, 3]
+    assert not set(first) & {*second, *third, *fourth}
+    assert demand.cluster.tolist() == [0, 1, 2, 2]
+    rows = ({"in": 5, "out": 1, "talk": None} for _ in range(2))
+    columns = TableColumns(prompt_tokens="in", output_tokens="out", session="talk")
+    demand = read("table", jsonl_of(tmp_path / "t.jsonl", *rows), columns=columns, sharing="session")
+    assert demand.cluster.tolist() == [0, 1]
+
+
+def test_an_empty_user_is_refused(tmp_path: Path) -> None:
+    path = csv_of(tmp_path / "t.csv", "who,in,out", "ann,1,1", " ,1,1")
+    columns = TableColumns(prompt_tokens="in", output_tokens="out", user="who")
+    assert "t.csv:3: who: found an empty cell; expected the name of a user" in refusal("table", path, columns=columns)
