@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -64,7 +64,7 @@ class Table(TraceOptions):
     columns : which column is what.
     time_unit : of `columns.arrival`: s, ms, us, ns, or datetime (UTC). It is never guessed.
     sharing : what prompts share: private = nothing, session = a turn repeats its session's previous prompt and answer
-        if it is at least as long.
+        if it is at least as long; turns follow one another in time, ties as in the file.
     """
 
     columns: TableColumns
@@ -93,7 +93,8 @@ class Table(TraceOptions):
         unit_s = None if self.time_unit == "datetime" else _UNITS_S[self.time_unit or "s"]
         trace = TraceBuilder(self.path, columns.arrival, unit_s)
         talks: dict[str, _Talk] = {}
-        for row in _rows(self.path, columns.names()):
+        rows, warnings = self._in_turn(_rows(self.path, columns.names()))
+        for row in rows:
             prompt, output = row.integer(columns.prompt_tokens), row.integer(columns.output_tokens)
             session = _session(row, columns.session)
             if self.sharing == "private" or session is None:
@@ -101,7 +102,20 @@ class Table(TraceOptions):
             else:
                 talks.setdefault(session, _Talk()).go_on(trace, row, prompt, output)
             trace.add(row, output, self._time(row), **_rest(row, columns))
-        return self.apply(trace.demand())
+        return self.apply(trace.demand(warnings=warnings))
+
+    def _in_turn(self, rows: Iterator[TextRow]) -> tuple[Iterable[TextRow], list[str]]:
+        """The rows by time where turns build on one another, and a warning if the file has another order."""
+        if self.sharing == "private" or self.columns.arrival is None:
+            return rows, []
+        kept = list(rows)
+        times = [self._time(row) or 0 for row in kept]
+        late = next((k for k in range(1, len(kept)) if times[k] < times[k - 1]), None)
+        if late is None:
+            return kept, []
+        order = sorted(range(len(kept)), key=times.__getitem__)
+        warning = f"arrival times were not sorted: the clock steps back on line {kept[late].line}"
+        return [kept[k] for k in order], [f"{warning}; now they are, and turns are chained so, ties as in the file"]
 
     def _time(self, row: TextRow) -> float | None:
         if self.columns.arrival is None:

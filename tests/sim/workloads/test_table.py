@@ -135,3 +135,19 @@ def test_an_empty_user_is_refused(tmp_path: Path) -> None:
     path = csv_of(tmp_path / "t.csv", "who,in,out", "ann,1,1", " ,1,1")
     columns = TableColumns(prompt_tokens="in", output_tokens="out", user="who")
     assert "t.csv:3: who: found an empty cell; expected the name of a user" in refusal("table", path, columns=columns)
+
+
+def test_turns_are_chained_in_time_whatever_the_files_order(tmp_path: Path) -> None:
+    rows = "a,0,5,10,5,0,m", "a,1,9,40,5,0,m", "b,0,1,7,2,0,m", "a,2,7,20,5,0,m", "a,3,9,50,5,0,m"
+    demand = calls(tmp_path, *rows)
+    assert demand.request_id == ("4", "2", "5", "3", "6")
+    assert [[tokens for _, tokens in prompt] for prompt in prompts_of(demand)] == [
+        [7],
+        [10],
+        [10, 5, 5],
+        [10, 5, 5, 5, 15],
+        [10, 5, 5, 5, 15, 5, 5],
+    ]
+    (warning,) = demand.warnings
+    assert "not sorted: the clock steps back on line 4" in warning
+    assert calls(tmp_path, *rows[:2]).warnings == ()
