@@ -7,6 +7,7 @@ from typing import Any
 
 from reports.load import Run
 from reports.series import finite
+from sim.papers_figures import gap_sentence, prompts_sentence
 
 __all__ = ["facts", "sentences", "setting"]
 
@@ -36,6 +37,10 @@ def sentences(run: Run) -> Iterator[str]:
             " subtracted."
         )
     yield f"Engine setting: {setting(run)}. Results depend on it; compare like with like."
+    if gap := run.summary.get("gap_to_bid_sort"):
+        yield f"{_sentence(gap_sentence(gap))}."
+    if prompts := prompts_sentence(run.manifest.get("facts") or {}):
+        yield f"{_sentence(prompts)}."
     yield from _assumptions(run)
     yield from _latencies(run.manifest.get("profile"))
     if run.manifest.get("status") == "interrupted":
@@ -60,6 +65,10 @@ def facts(run: Run) -> tuple[tuple[str, str], ...]:
         ("Engine setting", setting(run)),
         ("Run folder", run.folder.name),
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _auction_time(manifest: Mapping[str, Any]) -> str:

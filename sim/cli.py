@@ -279,7 +279,7 @@ def _show(result: RunResult, folder: Path, pages: list[Path], *, as_json: bool, 
     if as_json:
         print_json({**result.summary, "run_dir": str(folder)})
     elif not quiet:
-        print_table(run_tables(result.summary))
+        print_table(run_tables(result.summary, result.facts))
         typer.echo("\n".join([f"records: {folder}", *(f"report:  {page}" for page in pages)]))
     if result.status == "interrupted":
         say(f"interrupted: partial results are in {folder}")

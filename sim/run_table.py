@@ -7,8 +7,10 @@ from typing import Any
 
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from sim.pacing_table import pacing_table
+from sim.papers_figures import gap_sentence, prompts_sentence
 
 __all__ = ["run_table", "run_tables"]
 
@@ -35,10 +37,12 @@ def run_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
-def run_tables(summary: Mapping[str, Any]) -> Group:
-    """The comparison, and what budgets did where there were any."""
-    pacing = summary.get("pacing")
-    return Group(run_table(summary), *([pacing_table(pacing)] if pacing else []))
+def run_tables(summary: Mapping[str, Any], facts: Mapping[str, float]) -> Group:
+    """The comparison, the paper's figures beside ours, and what budgets did where there were any."""
+    gap, pacing = summary.get("gap_to_bid_sort"), summary.get("pacing")
+    said = [gap_sentence(gap) if gap else None, prompts_sentence(facts)]
+    lines = [Text(sentence) for sentence in said if sentence]
+    return Group(run_table(summary), *lines, *([pacing_table(pacing)] if pacing else []))
 
 
 def _cell(moments: Mapping[str, Any] | None, text: str, scale: float) -> str:

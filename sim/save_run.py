@@ -69,6 +69,7 @@ def _manifest(
         "versions": _versions(),
         "warnings": result.warnings,
         "dropped": result.dropped,
+        "facts": result.facts,
     }
 
 

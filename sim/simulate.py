@@ -52,7 +52,8 @@ class RunResult:
 
     `status` is "interrupted" when the run was stopped, "failed" when its server was lost on the way: the frames then
     hold what was measured, requests that had not left are `incomplete`, and the summary's means are over finished
-    cells only. `server` is what a live server says about itself; empty for a simulation.
+    cells only. `facts` is what the workload measured of its first trial (`Demand.facts`). `server` is what a live
+    server says about itself; empty for a simulation.
     """
 
     frames: dict[str, list[pl.DataFrame]] = field(default_factory=lambda: {name: [] for name in FRAMES})
@@ -63,6 +64,7 @@ class RunResult:
     tree: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
     dropped: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, float] = field(default_factory=dict)
     server: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     pacing: list[PacedCell] = field(default_factory=list)
@@ -125,6 +127,7 @@ def run(
             for trial in range(scenario.trials):
                 requests, demand = make_requests(scenario, trial)
                 result.dropped |= demand.dropped
+                result.facts = result.facts or dict(demand.facts)
                 for warning in demand.warnings:
                     result.warn(warning)
                 _run_trial(_Trial(scenario, opened, requests, trial, TreeCache()), result, window, progress, steps)

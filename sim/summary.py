@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sim.metrics import DEFINITIONS, Metrics
+from sim.papers_figures import gaps_to_bid_sort
 
 __all__ = ["moments", "summarise"]
 
@@ -14,7 +15,7 @@ __all__ = ["moments", "summarise"]
 def summarise(
     trials: Mapping[str, Sequence[Metrics]], statuses: Mapping[str, Mapping[str, int]], seeds: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The summary of a run.
+    """The summary of a run; `gap_to_bid_sort` is there where dfs-bid and bid-sort are.
 
     Parameters
     ----------
@@ -22,7 +23,7 @@ def summarise(
     statuses : schedule label → status → number of requests over all trials.
     seeds : how the randomness was seeded, copied into the summary.
     """
-    baseline = next(iter(trials.values()), [])
+    baseline, gaps = next(iter(trials.values()), []), gaps_to_bid_sort(trials)
     return {
         "schedules": {
             label: {
@@ -33,6 +34,7 @@ def summarise(
             }
             for label, rows in trials.items()
         },
+        **({"gap_to_bid_sort": moments(gaps)} if gaps else {}),
         "definitions": DEFINITIONS,
         "seeds": dict(seeds),
     }

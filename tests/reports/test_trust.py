@@ -56,6 +56,17 @@ def test_one_trial_has_no_interval(folder: Path) -> None:
     assert next(iter(sentences(load_run(folder)))).startswith("One trial only: there is no interval")
 
 
+def test_the_papers_figures_stand_beside_the_runs(folder: Path) -> None:
+    assert "gap to bid-sort" not in "\n".join(sentences(load_run(folder))).lower()
+    gap = {"mean": 0.161, "se": 0.003, "n": 2}
+    edit_json(folder / "summary.json", lambda summary: summary.update(gap_to_bid_sort=gap))
+    measured = {"sharing": 0.469, "mean_prompt_tokens": 1191.2}
+    edit_json(folder / "manifest.json", lambda manifest: manifest.update(facts=measured))
+    told = "\n".join(sentences(load_run(folder)))
+    assert "Gap to bid-sort: 16.1 ± 0.3 % (1 − welfare of dfs-bid / welfare of bid-sort, paired over 2 trials" in told
+    assert "Prompts: 1,191 tokens on average, 46.9 % shared; the paper's workloads share 60–97 %." in told
+
+
 def test_what_went_wrong_is_said(folder: Path) -> None:
     edit_json(folder / "manifest.json", lambda manifest: manifest.update(status="interrupted", profile=None))
     (folder / "engine_steps.parquet").unlink()

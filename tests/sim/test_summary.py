@@ -27,3 +27,12 @@ def test_what_was_never_measured_is_null_and_counts_for_nothing() -> None:
 def test_a_schedule_without_a_finished_trial_has_statuses_only() -> None:
     summary = summarise({"a": []}, {"a": {"incomplete": 5}}, {})
     assert summary["schedules"]["a"] == {"statuses": {"incomplete": 5}, "trials": [], "paired": {}}
+
+
+def test_the_gap_to_bid_sort_is_paired_by_hand() -> None:
+    # 1 − 8/10 = 0.2 and 1 − 9/10 = 0.1: mean 0.15, variance 0.005, se √0.0025 = 0.05; a trial without welfare is none.
+    ours, best = [{"welfare": 8.0}, {"welfare": 9.0}, {"welfare": None}], [{"welfare": 10.0}] * 3
+    summary = summarise({"dfs-bid": ours, "bid-sort": best}, {}, {})
+    assert summary["gap_to_bid_sort"] == {"mean": pytest.approx(0.15), "se": pytest.approx(0.05), "n": 2}
+    assert "gap_to_bid_sort" not in summarise({"dfs-bid": ours, "no-sort": best}, {}, {})
+    assert "gap_to_bid_sort" not in summarise({"dfs-bid": ours, "bid-sort": [{"welfare": 0.0}]}, {}, {})
