@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sim.errors import ScenarioError
-from sim.scenario import Scenario, load_scenario
+
+if TYPE_CHECKING:
+    from sim.scenario import Scenario
 
 __all__ = ["UrlOption", "live_scenario"]
 
@@ -21,6 +23,8 @@ def live_scenario(
     path: str, backend_types: Mapping[str, type[Any]], url: str | None, overrides: Sequence[str], **changes: Any
 ) -> Scenario:
     """A scenario whose backend is an SGLang server: the one at `url`, else its own; ScenarioError if there is none."""
+    from sim.scenario import load_scenario
+
     if url is not None:
         changes["backend"], overrides = "sglang", [f"backend.url={url}", *overrides]
     scenario = load_scenario(path, backend_types, overrides=overrides, **changes)
