@@ -26,8 +26,9 @@ dispatch: {{in_flight: 4}}
 WORKLOADS = {
     "stars": "{kind: stars, num_requests: 48, output_tokens: 4, cluster_size: 8, prefix_tokens: 90, "
     "question_tokens: [5, 12], singleton_tokens: 95}",
-    "chains": "{kind: chains, num_requests: 40, turns: 5, system_tokens: 120, issue_tokens: 20, turn_tokens: 27}",
-    "trees": "{kind: trees, arity: 3, depth: 2, root_tokens: 80, step_tokens: 20, num_trees: 3}",
+    "chains": "{kind: chains, num_requests: 40, output_tokens: 4, turns: 5, system_tokens: 120, issue_tokens: 20, "
+    "turn_tokens: 27}",
+    "trees": "{kind: trees, output_tokens: 4, arity: 3, depth: 2, root_tokens: 80, step_tokens: 20, num_trees: 3}",
 }
 
 
