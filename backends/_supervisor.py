@@ -16,7 +16,7 @@ import sys
 from types import FrameType
 
 #: A server that was told to stop may take this long before it is killed, s.
-GRACE_S = 15.0
+GRACE_S = 10.0
 #: Linux: the signal a process gets when its parent dies (prctl(2)).
 PR_SET_PDEATHSIG = 1
 
@@ -36,8 +36,8 @@ def main() -> None:
         sys.exit(server.wait())
     except _ToldToStopError:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        os.killpg(0, signal.SIGTERM)
         if server is not None:
+            server.terminate()  # it ends its own children in order; who is left is killed
             with contextlib.suppress(subprocess.TimeoutExpired):
                 server.wait(timeout=GRACE_S)
         os.killpg(0, signal.SIGKILL)
