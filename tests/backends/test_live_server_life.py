@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,15 @@ def test_refusing_everything_is_exit_4_with_nulls(tmp_path: Path, capsys: pytest
     assert (Path(summary["run_dir"]) / "report.html").is_file()
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """A process that a shell started in the background ignores SIGINT; here it must not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def script(fake: FakeServer, number: int, body: dict[str, Any]) -> Iterable[Any]:
         if number == 6:
