@@ -32,7 +32,8 @@ DEFINITIONS = {
     "tpot_ms": "(Finish − first token) / (output tokens − 1); none for one token.",
     "e2el_ms": "Finish − arrival.",
     "max_wait_s": "The longest time from arrival to first admission into an engine batch.",
-    "request_throughput": "Completed requests per second of the run.",
+    "request_throughput": "Completed requests per second of the run; with warmup_s or cooldown_s, those that arrived "
+    "inside the window per second of the window.",
     "total_token_throughput": "Prompt and output tokens of completed requests per second of the run.",
     "goodput": "Completed requests per second that met every target of `slo`.",
     "revenue": "Σ payments.",
@@ -73,12 +74,13 @@ def trial_metrics(cell: Cell, window: Window) -> Metrics:
     waits = (times["admitted_s"] - times["arrival_s"])[inside]
     waits = waits[~np.isnan(waits)]
     tokens = requests.prompt_tokens + np.array(log.output_tokens)
+    span = _span(times["arrival_s"], window, duration) if inside.any() else None
     metrics |= {
         "max_wait_s": float(waits.max()) if len(waits) else None,
-        "request_throughput": _ratio(float(ok.sum()), duration),
-        "total_token_throughput": _ratio(float(tokens[ok].sum()), duration),
-        "goodput": _ratio(float(_met(latencies, ok, window).sum()), duration) if window.slo else None,
-        "revenue": float(np.nansum(log.payment[inside])) if len(log.auctions) else None,
+        "request_throughput": _ratio(float(ok.sum()), span),
+        "total_token_throughput": _ratio(float(tokens[ok].sum()), span),
+        "goodput": _ratio(float(_met(latencies, ok, window).sum()), span) if window.slo else None,
+        "revenue": float(np.nansum(log.payment[inside])) if len(log.auctions) and inside.any() else None,
         "duration_s": duration,
     }
     return metrics
@@ -94,6 +96,13 @@ def _counted(arrival_s: FloatArray, window: Window) -> BoolArray:
         return np.zeros(0, dtype=np.bool_)
     first, last = np.nanmin(arrival_s) + window.warmup_s, np.nanmax(arrival_s) - window.cooldown_s
     return (arrival_s >= first) & (arrival_s <= last)
+
+
+def _span(arrival_s: FloatArray, window: Window, duration: float | None) -> float | None:
+    """Seconds that rates are per: the run's duration, or the window's length where one was cut out of it."""
+    if window.warmup_s == window.cooldown_s == 0:
+        return duration
+    return float(np.nanmax(arrival_s) - np.nanmin(arrival_s)) - window.warmup_s - window.cooldown_s
 
 
 def _welfare(cell: Cell, ttft_s: FloatArray, inside: BoolArray) -> Metrics:

@@ -113,6 +113,12 @@ def test_warmup_and_cooldown_cut_by_arrival() -> None:
     cell.log.arrival_ns = [0, 2 * MS, 5 * MS, 10 * MS]
     metrics = trial_metrics(cell, Window(warmup_s=0.001, cooldown_s=0.004))
     assert metrics["mean_ttft_ms"] == pytest.approx((18 + 15) / 2)  # requests 1 and 2 alone
+    assert metrics["request_throughput"] == pytest.approx(2 / 0.005)  # of the window from 1 to 6 ms
+
+
+def test_a_window_without_requests_is_null_everywhere_but_the_duration() -> None:
+    metrics = trial_metrics(four_requests(saturated=False), Window(warmup_s=1.0, slo=(("ttft_ms", 1.0),)))
+    assert {name for name, value in metrics.items() if value is not None} == {"duration_s"}
 
 
 def test_every_metric_is_defined_or_a_percentile_of_one_that_is() -> None:
