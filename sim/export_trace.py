@@ -35,8 +35,8 @@ def export_trace(requests: RequestTable, path: str | Path) -> None:
     Raises
     ------
     ScenarioError
-        What the format cannot spell: prompts of blocks of several sizes, answers that are blocks, and requests that
-        the workload's own limit rejects. Or a `path` that is a folder, or in none.
+        What the format cannot spell: prompts of blocks of several sizes, answers that are blocks, turns that wait for
+        answers, and requests that the workload's own limit rejects. Or a `path` that is a folder, or in none.
     """
     _check(requests)
     target = Path(path)
@@ -55,6 +55,9 @@ def _check(requests: RequestTable) -> None:
     if requests.refused is not None and requests.refused.any():
         hint = "Write over_limit: skip or truncate."
         raise ScenarioError("--export-trace", "requests over max_prompt_tokens", "requests that may be served", hint)
+    if requests.follows is not None:
+        hint = "Write arrivals: {kind: trace} to export the recorded times instead."
+        raise ScenarioError("--export-trace", "turns that wait for answers", "arrivals a clock gives", hint)
 
 
 def _rows(requests: RequestTable) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from market_kit import table
 from scenario_kit import SMALL, load
 
 from mechanism.prompts import Prompts
@@ -118,3 +119,10 @@ def test_a_path_that_can_be_no_file_is_named_as_given(tmp_path: Path, monkeypatc
         export_trace(requests, ".")
     with pytest.raises(ScenarioError, match=r"^nodir/x: found no folder nodir"):
         export_trace(requests, "nodir/x")
+
+
+def test_turns_that_wait_for_answers_have_no_spelling(tmp_path: Path) -> None:
+    waiting = replace(table([0, 0], [1.0, 1.0]), follows=np.array([-1, 0]), think_ns=np.array([0, 6]))
+    with pytest.raises(ScenarioError, match="turns that wait for answers"):
+        export_trace(waiting, tmp_path / "t.jsonl")
+    assert list(tmp_path.iterdir()) == []
