@@ -44,10 +44,10 @@ class ServerProcess:
         return self._process.pid
 
     def check(self) -> None:
-        """BackendError with the end of its log if it has ended."""
+        """BackendError if it has ended; `log_tail` may say why."""
         code = self._process.poll()
         if code is not None:
-            raise BackendError(f"The server process ended with code {code}. The end of its log:\n{self._tail()}")
+            raise BackendError(f"The server process ended with code {code}.")
 
     def stop(self) -> None:
         """Ask it to end, then make it end; its children with it."""
@@ -58,7 +58,8 @@ class ServerProcess:
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
 
-    def _tail(self, lines: int = 12) -> str:
+    def log_tail(self, lines: int = 12) -> str:
+        """The last lines it wrote."""
         text = Path(self._log.name).read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from sim.errors import ScenarioError
+from sim.errors import BackendError, ScenarioError
 from sim.parameters import STRICT
 from sim.realtime import RealTimeEnvironment
 from sim.requests import RequestTable
@@ -91,7 +91,10 @@ class Sglang:
         port = free_port()
         control = Control(f"http://127.0.0.1:{port}")
         with server_process(self.launch.command(port), self.launch.env) as server:
-            control.wait_until(lambda: one_token(control, [1]), self.ready_timeout_s, server.check)
+            try:
+                control.wait_until(lambda: one_token(control, [1]), self.ready_timeout_s, server.check)
+            except BackendError as error:
+                raise BackendError(f"{error}\nThe end of the server's log:\n{server.log_tail()}") from error
             yield replace(self, url=control.url, launch=None)
 
     def environment(self) -> RealTimeEnvironment:
