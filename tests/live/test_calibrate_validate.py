@@ -25,16 +25,16 @@ from sim.run_folder import strict_json
 pytestmark = pytest.mark.live
 
 WORKLOADS = {
-    "mixshare": "{kind: stars, num_requests: 64, output_tokens: 1, sharing: 0.5, cluster_size: 8, prefix_tokens: 180, "
+    "mixshare": "{kind: stars, num_requests: 96, output_tokens: 1, sharing: 0.5, cluster_size: 8, prefix_tokens: 180, "
     "question_tokens: [6, 16], singleton_tokens: 190}",
-    "chains": "{kind: chains, num_requests: 90, turns: 5, system_tokens: 120, issue_tokens: 20, turn_tokens: 27}",
-    "trees": "{kind: trees, num_requests: 52, arity: 3, depth: 2, root_tokens: 80, step_tokens: 20, num_trees: 4}",
+    "chains": "{kind: chains, num_requests: 120, turns: 5, system_tokens: 120, issue_tokens: 20, turn_tokens: 27}",
+    "trees": "{kind: trees, num_requests: 156, arity: 3, depth: 2, root_tokens: 80, step_tokens: 20, num_trees: 12}",
 }
 SCENARIO = """\
 name: {name}
 workload: {workload}
 schedule: [dfs-bid, dfs-uniform, bid-sort, no-sort]
-batching: {{size: 90}}
+batching: {{size: 160}}
 dispatch: {{in_flight: {in_flight}}}
 validation: {{ttft_mean_pct: null, ttft_p90_pct: null}}
 backend: simulated
