@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from mechanism.prompts import FloatArray
 from sim.clock import NS_PER_S
-from sim.realised import cohort_of, realised_priority_of_run
-from sim.records import Cell, request_times
+from sim.realised import cohort_of
+from sim.records import Cell
 
 __all__ = ["DEFINITIONS", "Metrics", "Window", "status_counts", "trial_metrics"]
 
@@ -55,7 +55,7 @@ class Window:
 
 def trial_metrics(cell: Cell, window: Window) -> Metrics:
     """All metrics of one cell; O(n log n)."""
-    log, requests, times = cell.log, cell.requests, request_times(cell)
+    log, requests, times = cell.log, cell.requests, cell.times
     inside = _counted(times["arrival_s"], window)
     ok = inside & (np.array(log.status) == "ok")
     duration = _duration(log.finish_ns, log.arrival_ns)
@@ -64,7 +64,7 @@ def trial_metrics(cell: Cell, window: Window) -> Metrics:
         "tpot_ms": 1e3 * times["tpot_s"],
         "e2el_ms": 1e3 * times["e2e_s"],
     }
-    metrics = _welfare(cell, times["ttft_s"], inside)
+    metrics = _welfare(cell, inside)
     metrics["value_weighted_ttft_ms"] = _ratio(
         float((requests.value * latencies["ttft_ms"])[ok].sum()), float(requests.value[ok].sum())
     )
@@ -105,9 +105,8 @@ def _span(arrival_s: FloatArray, window: Window, duration: float | None) -> floa
     return float(np.nanmax(arrival_s) - np.nanmin(arrival_s)) - window.warmup_s - window.cooldown_s
 
 
-def _welfare(cell: Cell, ttft_s: FloatArray, inside: BoolArray) -> Metrics:
-    value, log = cell.requests.value, cell.log
-    realised = realised_priority_of_run(log, ttft_s, saturated=cell.saturated)
+def _welfare(cell: Cell, inside: BoolArray) -> Metrics:
+    value, log, realised = cell.requests.value, cell.log, cell.realised
     cohort = cohort_of(log, saturated=cell.saturated)
     even = np.where(np.bincount(cohort + 1)[cohort + 1] > 1, 0.5, 1.0)
     ranked = inside & ~np.isnan(realised)

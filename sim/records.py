@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,28 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "auction_frame", "engine_step_frame", "payment_frame", "request_frame", "request_times"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
-    """One mechanism on one trial: which schedule label, which trial, whether all of it is one cohort, and its log."""
+    """One mechanism on one trial: which schedule label, which trial, whether all of it is one cohort, and its log.
+
+    `times` and `realised` are computed at first use, so ask for them only when the run is over.
+    """
 
     schedule: str
     trial: int
     saturated: bool
     requests: RequestTable
     log: RunLog
+
+    @functools.cached_property
+    def times(self) -> dict[str, FloatArray]:
+        """Times and latencies of every request (see `request_times`)."""
+        return request_times(self)
+
+    @functools.cached_property
+    def realised(self) -> FloatArray:
+        """(n,) realised priority of every request; NaN outside any cohort."""
+        return realised_priority_of_run(self.log, self.times["ttft_s"], saturated=self.saturated)
 
 
 def _seconds(times_ns: Sequence[int | None]) -> FloatArray:
@@ -64,9 +78,8 @@ def request_times(cell: Cell) -> dict[str, FloatArray]:
 
 def request_frame(cell: Cell) -> pl.DataFrame:
     """requests.parquet: one row a request, in table order."""
-    requests, log, times, n = cell.requests, cell.log, request_times(cell), len(cell.requests)
+    requests, log, times, n = cell.requests, cell.log, cell.times, len(cell.requests)
     names = np.array(requests.user_names, dtype=object)
-    realised = realised_priority_of_run(log, times["ttft_s"], saturated=cell.saturated)
     return _frame(
         ("request_id", "str", requests.request_id),
         ("schedule", "str", [cell.schedule] * n),
@@ -83,7 +96,7 @@ def request_frame(cell: Cell) -> pl.DataFrame:
         ("value", "float", requests.value),
         ("bid", "float", log.bid),
         ("priority", "float", log.priority),
-        ("realised_priority", "float", realised),
+        ("realised_priority", "float", cell.realised),
         ("payment", "float", log.payment),
         ("num_retractions", "int", log.num_retractions),
         ("status", "str", log.status),

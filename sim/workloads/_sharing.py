@@ -19,6 +19,7 @@ __all__ = [
     "copy_prefixes",
     "draw_lengths",
     "private_prompts",
+    "shuffled_clusters",
     "write_accidental_tokens",
 ]
 
@@ -44,6 +45,19 @@ def draw_lengths(length: Length, n: int, rng: np.random.Generator) -> IntArray:
     """(n,) int64 lengths in tokens."""
     low, high = length if isinstance(length, tuple) else (length, length)
     return rng.integers(low, high, size=n, endpoint=True, dtype=np.int64)
+
+
+def shuffled_clusters(n: int, sharing: float, cluster_size: int, rng: np.random.Generator) -> tuple[IntArray, int]:
+    """(n,) cluster of each request in random order, and how many clusters there are.
+
+    A share `sharing` of the requests comes in clusters 0, 1, … of `cluster_size` (the last one may be smaller);
+    singletons are numbered after them.
+    """
+    num_clustered = round(n * sharing)
+    num_clusters = -(-num_clustered // cluster_size)
+    tidy = np.arange(n)
+    tidy = np.where(tidy < num_clustered, tidy // cluster_size, tidy - num_clustered + num_clusters)
+    return rng.permutation(tidy), num_clusters
 
 
 def private_prompts(num_tokens: IntArray) -> Prompts:

@@ -18,6 +18,7 @@ from sim.requests import Demand
 from sim.workloads._gsm8k import Problem, read_gsm8k
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
 from sim.workloads._real_texts import Files, Tokens, encoder, join_pieces
+from sim.workloads._sharing import shuffled_clusters
 from sim.workloads._squad import Article, read_squad
 
 __all__ = ["SquadGsm8k"]
@@ -71,14 +72,11 @@ class SquadGsm8k:
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:
         """Draw the requests; O(tokens)."""
         n = self.num_requests
-        num_clustered = round(n * self.sharing)
-        num_clusters = -(-num_clustered // self.cluster_size)
-        tidy = np.arange(n)
-        tidy = np.where(tidy < num_clustered, tidy // self.cluster_size, tidy - num_clustered + num_clusters)
-        cluster = rng_stream("workload-order").permutation(tidy)
+        order = rng_stream("workload-order")
+        cluster, num_clusters = shuffled_clusters(n, self.sharing, self.cluster_size, order)
         encode, rng = encoder(self.tokenizer), rng_stream("workload-texts")
         problems = read_gsm8k(self.gsm8k_path)
-        groups = self._groups(num_clusters, n - num_clustered, cluster, problems, encode, rng)
+        groups = self._groups(num_clusters, int((cluster >= num_clusters).sum()), cluster, problems, encode, rng)
         rows = [(context, next(questions)) for context, questions in (groups[c] for c in cluster.tolist())]
         prompts = join_pieces(rows)
         return Demand(

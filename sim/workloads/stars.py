@@ -18,6 +18,7 @@ from sim.workloads._sharing import (
     copy_prefixes,
     draw_lengths,
     private_prompts,
+    shuffled_clusters,
     write_accidental_tokens,
 )
 
@@ -66,11 +67,8 @@ class Stars:
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:
         """Draw the requests; O(tokens)."""
         n = self.num_requests
-        num_clustered = round(n * self.sharing)
-        num_clusters = -(-num_clustered // self.cluster_size)
-        tidy = np.arange(n)
-        tidy = np.where(tidy < num_clustered, tidy // self.cluster_size, tidy - num_clustered + num_clusters)
-        cluster = rng_stream("workload-order").permutation(tidy)
+        order = rng_stream("workload-order")
+        cluster, num_clusters = shuffled_clusters(n, self.sharing, self.cluster_size, order)
 
         lengths = rng_stream("workload-lengths")
         question = draw_lengths(self.question_tokens, n, lengths)
