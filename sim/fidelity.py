@@ -31,7 +31,7 @@ class Agreement:
     ttft_mean_pct, ttft_p90_pct : |difference| of the means, and of the 90th percentiles, %.
     hit_rate_pp : |difference| of Σ cached / Σ prompt tokens, percentage points.
     order_tau : Kendall's τ of the realised order, over pairs of one cohort whose first tokens come of different passes.
-    welfare_pct : |difference| of the welfare on the realised order, %.
+    welfare_pct : |difference| of the welfare on the realised order, %; requests of one pass share its mean rank.
     throughput_pct : |difference| of requests served per second, %.
     num_cached_known, num_cached_equal : requests whose cached tokens both runs know, and those where they are equal.
     """
@@ -56,7 +56,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame, simulated: pl.DataFrame
     ----------
     first, second : rows of requests.parquet (DESIGN.md, Files) of one schedule, all trials.
     simulated : those of the simulated run: requests whose first tokens it puts at one instant come of one pass. In
-        which order a server sends these out is chance, so no order is asked of them.
+        which order a server sends these out is chance: no order is asked of them, and welfare does not count it.
     saturated : whether a trial is one cohort, else a batch is.
     """
     import polars as pl
@@ -68,7 +68,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame, simulated: pl.DataFrame
     ttft, other = both["server_ttft_s"].to_numpy(), both["server_ttft_s_2"].to_numpy()
     known = both.filter(pl.col("cached_tokens").is_not_null() & pl.col("cached_tokens_2").is_not_null())
     equal = known.filter(pl.col("cached_tokens") == pl.col("cached_tokens_2")).height
-    some = both.height > 0
+    some, cohort = both.height > 0, ["trial"] if saturated else ["trial", "batch"]
     return Agreement(
         num_compared=both.height,
         num_lost=lost,
@@ -76,8 +76,8 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame, simulated: pl.DataFrame
         ttft_mean_pct=_percent(float(ttft.mean()), float(other.mean())) if some else None,
         ttft_p90_pct=_percent(float(np.percentile(ttft, 90)), float(np.percentile(other, 90))) if some else None,
         hit_rate_pp=_hit_rate_pp(known),
-        order_tau=_order_tau(both, saturated=saturated),
-        welfare_pct=_mean([_percent(*_welfares(trial)) for _, trial in both.group_by("trial")]),
+        order_tau=_order_tau(both, cohort),
+        welfare_pct=_mean([_percent(*_welfares(trial, cohort)) for _, trial in both.group_by("trial")]),
         throughput_pct=_mean([_percent(*_rates(trial)) for _, trial in both.group_by("trial")]),
         num_cached_known=known.height,
         num_cached_equal=equal,
@@ -110,9 +110,13 @@ def _hit_rate_pp(known: pl.DataFrame) -> float | None:
     return 100 * abs(ours - theirs) / total if total else None
 
 
-def _welfares(both: pl.DataFrame) -> tuple[float, float]:
-    value = both["value"].to_numpy()
-    return float(value @ both["realised_priority"].to_numpy()), float(value @ both["realised_priority_2"].to_numpy())
+def _welfares(both: pl.DataFrame, cohort: list[str]) -> tuple[float, float]:
+    """Σ value × realised priority of both runs; each request of a pass counts with the pass's mean priority."""
+    import polars as pl
+
+    columns = ["realised_priority", "realised_priority_2"]
+    value, ranks = both["value"].to_numpy(), both.select(pl.col(columns).mean().over([*cohort, "pass"])).to_numpy()
+    return float(value @ ranks[:, 0]), float(value @ ranks[:, 1])
 
 
 def _rates(both: pl.DataFrame) -> tuple[float, float]:
@@ -123,13 +127,13 @@ def _rates(both: pl.DataFrame) -> tuple[float, float]:
     return rate(""), rate("_2")
 
 
-def _order_tau(both: pl.DataFrame, *, saturated: bool) -> float | None:
+def _order_tau(both: pl.DataFrame, cohort: list[str]) -> float | None:
     """1 − 2·(pairs in another order) / pairs, over pairs of one cohort that are not of one pass. O(n log n)."""
     discordant, pairs = 0.0, 0
-    for _, cohort in both.group_by(["trial"] if saturated else ["trial", "batch"]):
-        discordant += _discordant(cohort)
-        pairs += _pairs(cohort)
-        for _, together in cohort.group_by("pass"):
+    for _, members in both.group_by(cohort):
+        discordant += _discordant(members)
+        pairs += _pairs(members)
+        for _, together in members.group_by("pass"):
             discordant -= _discordant(together)
             pairs -= _pairs(together)
     return 1 - 2 * discordant / pairs if pairs else None

@@ -99,6 +99,27 @@ def test_welfare_and_throughput_by_hand() -> None:
     assert found.throughput_pct == pytest.approx(100 * (2 / 4 - 2 / 5) / (2 / 5))
 
 
+def test_welfare_does_not_count_the_order_within_a_pass() -> None:
+    # 0 and 1 come of one pass: each counts with (1 + 0.5) / 2
+    simulated = records(
+        {"value": 5.0, "realised_priority": 1.0, "first_token_s": 1.0},
+        {"value": 1.0, "realised_priority": 0.5, "first_token_s": 1.0},
+        {"value": 2.0, "realised_priority": 0.0, "first_token_s": 2.0},
+    )
+    turned = records(
+        {"value": 5.0, "realised_priority": 0.5}, {"value": 1.0, "realised_priority": 1.0},
+        {"value": 2.0, "realised_priority": 0.0},
+    )  # fmt: skip
+    wrong = records(
+        {"value": 5.0, "realised_priority": 1.0}, {"value": 1.0, "realised_priority": 0.0},
+        {"value": 2.0, "realised_priority": 0.5},
+    )  # fmt: skip
+    assert agreement(simulated, turned, simulated, saturated=True).welfare_pct == pytest.approx(0.0)
+    ours, theirs = 5 * 0.75 + 1 * 0.75, 5 * 0.5 + 1 * 0.5 + 2 * 0.5
+    found = agreement(simulated, wrong, simulated, saturated=True)
+    assert found.welfare_pct == pytest.approx(100 * abs(ours - theirs) / theirs)
+
+
 def test_what_failed_in_one_is_lost_not_compared() -> None:
     ours, theirs = records({}, {}), records({}, {"status": "timeout"})
     found = agreement(ours, theirs, ours, saturated=True)
