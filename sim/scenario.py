@@ -39,7 +39,7 @@ from sim.users import Users
 from sim.values import Values
 from sim.yaml_source import Source, parse_value, read_yaml
 
-__all__ = ["BackendEntry", "Scenario", "ScheduleEntry", "Workload", "load_scenario"]
+__all__ = ["BackendEntry", "Scenario", "ScheduleEntry", "Workload", "load_scenario", "open_scenario", "scenario_of"]
 
 KEYS = (*(f.name for f in fields(Header)), *KIND_FOLDERS, *USE_FOLDERS, *BLOCKS, "backend")
 
@@ -161,14 +161,25 @@ def load_scenario(
     ScenarioError
         Whatever is wrong, with file and line, key, what was found, what was expected, and a suggestion.
     """
-    source = read_yaml(_locate(path))
-    if backend is not None:
-        source.put(("backend",), {"use": backend}, f"--backend {backend}")
+    source = open_scenario(path, backend)
     for override in overrides:
         _override(source, override)
     for key, value in (("seed", seed), ("trials", trials)):
         if value is not None:
             source.put((key,), value, f"--{key}")
+    return scenario_of(source, backend_types)
+
+
+def open_scenario(path: str | Path, backend: str | None = None) -> Source:
+    """A scenario's document, with nothing but its YAML checked; parameters as of `load_scenario`."""
+    source = read_yaml(_locate(path))
+    if backend is not None:
+        source.put(("backend",), {"use": backend}, f"--backend {backend}")
+    return source
+
+
+def scenario_of(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenario:
+    """The scenario that a document describes; makes its paths absolute in place. Errors as of `load_scenario`."""
     for key in source.data:
         if key not in KEYS:
             found = f'the unknown key "{key}"'

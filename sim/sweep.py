@@ -1,0 +1,181 @@
+"""Large sweeps: many scenarios, each a cell that is run once, whoever asks and however often it is interrupted."""
+
+from __future__ import annotations
+
+import fcntl
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from sim.errors import ScenarioError
+from sim.scenario import Scenario
+from sim.sweep_cell import CellTask, cell_key, read_cell
+from sim.sweep_frame import results_frame
+from sim.sweep_pool import Finished, in_process, in_workers, on_ray
+
+__all__ = ["Cells", "Point", "Progress", "SweepOutcome", "is_live", "results_frame", "run_points"]
+
+#: Called with (cells there, failures, cells in all).
+Progress = Callable[[int, int, int], None]
+Status = Literal["complete", "partial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One cell of a sweep: a scenario with all its schedules and trials, and the axes' values that make it."""
+
+    settings: dict[str, Any]
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Cells(Sequence["dict[str, Any] | None"]):
+    """The cells' files by point, each read when asked for; None where a cell failed or was not run."""
+
+    folder: Path
+    keys: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any] | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Cells: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | Cells | None:
+        if isinstance(index, slice):
+            return Cells(self.folder, self.keys[index])
+        return read_cell(self.folder, self.keys[index])
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOutcome:
+    """What became of the points.
+
+    Attributes
+    ----------
+    cells : the cell files' content by point; equal scenarios share one cell.
+    failures : point → why its cell failed in this call; it is tried again in the next.
+    status : "complete" when every cell is there.
+    interrupted : whether Ctrl-C ended the call.
+    """
+
+    cells: Cells
+    failures: dict[int, str]
+    status: Status
+    interrupted: bool
+
+
+def run_points(
+    points: Sequence[Point],
+    folder: Path,
+    backend_types: Mapping[str, type[Any]],
+    *,
+    jobs: int | None = 1,
+    executor: str = "local",
+    address: str | None = None,
+    progress: Progress = lambda *_: None,
+) -> SweepOutcome:
+    """Run every cell that is not there yet; Ctrl-C and ``kill -9`` lose the cells under way, no other.
+
+    Every point is made, and so checked, before the first cell runs.
+
+    Parameters
+    ----------
+    points : may make its points when they are asked for; they are not kept.
+    folder : gets ``cells/<key>.json`` for what is finished and ``failures/<key>.json`` for what failed.
+    backend_types : backend name → configuration dataclass, which workers import by name.
+    jobs : cells at a time; None = one for each processor.
+    executor : "local" or "ray"; `address` is that of a Ray cluster, whose machines must all see `folder`.
+
+    Raises
+    ------
+    ScenarioError
+        A live server shared by several jobs, another call at work in `folder`, or what making a point raises.
+    OSError
+        A cell cannot be written.
+    """
+    keys, live = [], False
+    for point in points:
+        keys.append(cell_key(point.scenario))
+        live = live or is_live(point.scenario)
+    if live and (jobs != 1 or executor != "local"):
+        found = f"{jobs or 'several'} jobs" if executor == "local" else f"the executor {executor}"
+        raise ScenarioError("--jobs", found, "1 job of the local executor: the cells share one live server")
+    for name in ("cells", "failures"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    with _alone_in(folder):
+        tally = _Tally(keys, folder, progress)
+        first = {key: index for index, key in reversed(list(enumerate(keys)))}
+        tasks = (_task(points[first[key]].scenario, key, folder, backend_types) for key in tally.missing)
+        run = _executor(len(tally.missing), jobs, address, executor="in-process" if live else executor)
+        try:
+            for key, error in run(tasks):
+                tally.take(key, error)
+            interrupted = False
+        except KeyboardInterrupt:
+            interrupted = True
+    failures = {index: tally.errors[key] for index, key in enumerate(keys) if key in tally.errors}
+    status: Status = "complete" if tally.done == len(keys) else "partial"
+    return SweepOutcome(Cells(folder, tuple(keys)), failures, status, interrupted)
+
+
+def is_live(scenario: Scenario) -> bool:
+    """Whether a real server answers: its figures come from no latency profile."""
+    return scenario.backend.config.card() is None
+
+
+class _Tally:
+    """How far a sweep has come: `done` points of `keys`, the `missing` cells at its start, `errors` by key."""
+
+    def __init__(self, keys: Sequence[str], folder: Path, progress: Progress) -> None:
+        self._points, self._progress = Counter(keys), progress
+        self.missing = [key for key in self._points if read_cell(folder, key) is None]
+        self.done = len(keys) - sum(self._points[key] for key in self.missing)
+        self.errors: dict[str, str] = {}
+        self._tell()
+
+    def take(self, key: str, error: str | None) -> None:
+        if error is None:
+            self.done += self._points[key]
+        else:
+            self.errors[key] = error
+        self._tell()
+
+    def _tell(self) -> None:
+        self._progress(self.done, len(self.errors), self._points.total())
+
+
+def _executor(
+    num_cells: int, jobs: int | None, address: str | None, *, executor: str
+) -> Callable[[Iterable[CellTask]], Iterator[Finished]]:
+    """Who runs `num_cells` cells."""
+    if num_cells == 0 or executor == "in-process":
+        return in_process
+    if executor == "ray":
+        return partial(on_ray, jobs=jobs, address=address)
+    from joblib import cpu_count
+
+    return partial(in_workers, jobs=min(jobs or cpu_count(), num_cells))
+
+
+def _task(scenario: Scenario, key: str, folder: Path, backend_types: Mapping[str, type[Any]]) -> CellTask:
+    return CellTask(key, scenario.resolved(), str(scenario.path), folder.resolve(), backend_types)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep a second call out of the folder; the system lets go of the lock however a process ends."""
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            hint = "Wait for it, or end it: what it finished is kept."
+            raise ScenarioError(str(folder), "another sweep at work there", "a folder of one's own", hint) from None
+        for leftover in (folder / "cells").glob(".*.partial"):
+            leftover.unlink()  # of a call that was killed while it wrote
+        yield
