@@ -28,13 +28,15 @@ live: $(VENV)/dev.stamp sglang-cpu
 live-short: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q -m live -k "$(VERSION) and (end_to_end or page1-overlap)"
 
-# On a machine with a GPU: start SGLang on MODEL from an environment of its own (pip install ".[sglang]" there; its
-# interpreter is PYTHON_SGLANG), measure it for at most 8 minutes, then validate SCENARIO with what was fitted.
+# On a machine with a GPU: start SGLang on MODEL from an environment of its own (PYTHON_SGLANG is its interpreter),
+# measure it for at most 8 minutes, then validate SCENARIO with what was fitted.
 MODEL ?= Qwen/Qwen3-8B
 PYTHON_SGLANG ?= .venv-sglang/bin/python
 PROFILE ?= runs/gpu-profile.json
 GPU_SERVER = 'backend={use: sglang, ready_timeout_s: 1800.0, launch: {model_path: "$(MODEL)", python: "$(PYTHON_SGLANG)"}}'
 gpu-calibrate: $(VENV)/core.stamp
+	@test -x $(PYTHON_SGLANG) || { echo 'No SGLang at $(PYTHON_SGLANG). Install it: $(PYTHON) -m venv .venv-sglang && .venv-sglang/bin/pip install ".[sglang]"' >&2; exit 3; }
+	@$(PYTHON_SGLANG) -c 'import sys, torch; sys.exit(0 if torch.cuda.is_available() else "No GPU: the PyTorch of $(PYTHON_SGLANG) sees none on this machine.")'
 	$(BIN)/inference-auctions calibrate $(SCENARIO) --set $(GPU_SERVER) --out $(PROFILE)
 	$(BIN)/inference-auctions validate $(SCENARIO) --set $(GPU_SERVER) --profile $(PROFILE) --trials 1 --out $(PROFILE:.json=-fidelity.html)
 
