@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,16 +21,25 @@ from sim.errors import BackendError
 __all__ = ["ServerProcess", "free_port", "server_process"]
 
 SUPERVISOR = Path(__file__).with_name("_supervisor.py")
+#: Below the ephemeral ports of every usual system (Linux begins at 32768, IANA at 49152).
+PORTS = range(20_000, 32_000)
 #: The supervisor's own patience, and a little more, s.
 STOP_S = 20.0
 
 
 def free_port() -> int:
-    """A loopback port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A loopback port nobody listens on, below those that outgoing connections are given.
+
+    A server binds its port only when its model is loaded; a port of the ephemeral range may be taken by then.
+    """
+    order = list(PORTS)
+    random.SystemRandom().shuffle(order)  # apart from every seed: two servers that start together differ
+    for port in order:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise BackendError(f"No port from {PORTS.start} to {PORTS.stop - 1} is free on this machine.")
 
 
 class ServerProcess:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import select
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from backends._launch import free_port, server_process
+from backends import _launch
+from backends._launch import PORTS, free_port, server_process
 from sim.errors import BackendError
 
 SLEEPER = "import signal; signal.pause()"
@@ -95,4 +97,16 @@ def test_a_program_that_is_not_there_is_named() -> None:
 
 
 def test_ports_are_free_ones() -> None:
-    assert 1024 <= free_port() < 65536
+    ports = [free_port() for _ in range(20)]
+    assert all(port in PORTS for port in ports)
+    assert len(set(ports)) > 1  # two servers that start together do not race for one
+
+
+def test_a_port_somebody_listens_on_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        monkeypatch.setattr(_launch, "PORTS", range(taken, taken + 1))
+        with pytest.raises(BackendError, match=f"No port from {taken} to {taken} is free"):
+            free_port()
