@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reports.series import Series
 from reports.text import Unit, unit_of_ms
 
-__all__ = ["HEADLINES", "Metric", "known_metrics", "unit_of"]
+__all__ = ["HEADLINES", "Metric", "known_metrics", "unit_for", "unit_of"]
 
 _LATENCIES = {"ttft_ms": "TTFT", "tpot_ms": "time per output token", "e2el_ms": "end-to-end latency"}
 #: Keys of a schedule's record that are no metrics.
@@ -73,9 +73,13 @@ def known_metrics(records: Iterable[Mapping[str, object]]) -> tuple[Metric, ...]
 
 def unit_of(metric: Metric, series: Sequence[Series]) -> Unit:
     """The unit a metric is shown in, one for all schedules so that they can be compared at a glance."""
-    values = [one.metric(metric.name).mean for one in series]
-    if metric.name in _UNITS:
-        return _UNITS[metric.name].for_values(values)
-    if metric.name.endswith("_ms"):
+    return unit_for(metric.name, [one.metric(metric.name).mean for one in series])
+
+
+def unit_for(name: str, values: Sequence[float | None]) -> Unit:
+    """The unit that a metric with these values is shown in."""
+    if name in _UNITS:
+        return _UNITS[name].for_values(values)
+    if name.endswith("_ms"):
         return unit_of_ms(values).for_values(values)
-    return (Unit("s") if metric.name.endswith("_s") else Unit()).for_values(values)
+    return (Unit("s") if name.endswith("_s") else Unit()).for_values(values)
