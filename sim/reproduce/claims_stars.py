@@ -1,0 +1,262 @@
+"""What the paper says of Figures 1 and 3: stars, and one cluster that bids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from sim.reproduce.claims import (
+    SAME_HIT_RATE_PP,
+    SAME_TTFT,
+    SAME_WELFARE_PCT,
+    Claim,
+    Part,
+    Range,
+    about_ratio,
+    rounded,
+)
+from sim.reproduce.experiments import BATCH_SIZES, CORRELATIONS, QUEUE, SHARING, Experiment, one_cluster, stars
+from sim.reproduce.readings import (
+    gap_pct,
+    hit_difference_pp,
+    hit_growth_pp,
+    lead_pct,
+    over_random_pct,
+    slowdown,
+    ttft_growth,
+    ttft_ratio,
+)
+
+__all__ = ["CLAIMS_FIG1", "CLAIMS_FIG3", "same_for_both_dfs"]
+
+ROUNDED = "the 95 % interval overlaps the stated number, read as rounded to whole per cent"
+TENTH = "the 95 % interval overlaps the stated ratio ± 10 %, the accuracy of the latency profile"
+_PARETO = "values are numpy's pareto(1.5) + 1, of infinite variance: a few requests decide a trial"
+_DFS, _FLAT = ("dfs-bid", "dfs-uniform"), ("bid-sort", "no-sort")
+
+
+def same_for_both_dfs(figure: str, points: Mapping[str, Experiment]) -> Claim:
+    """ "In every experiment, dfs-bid and dfs-uniform have the same cache hit rate and the same TTFT" (§5)."""
+    return Claim(
+        key=f"{figure}-same",
+        figure=figure,
+        text="dfs-bid has dfs-uniform's hit rate and TTFT in every experiment",
+        source="§5, Results",
+        rule=f"at every point the 95 % interval of the paired difference overlaps ± {SAME_HIT_RATE_PP:g} pp of hit "
+        f"rate, and of the paired ratio 1 ± {SAME_TTFT:g} of TTFT; the worst point is shown",
+        assumption="requests in flight: neighbours in a DFS order are prefilled in one pass before either is cached, "
+        "and which ones those are differs between the two orders; on chains dfs-bid asks deep turns first, so the long "
+        "prefills come first",
+        parts=(
+            Part(
+                label="hit rate, difference",
+                stated="the same",
+                within=Range(-SAME_HIT_RATE_PP, SAME_HIT_RATE_PP),
+                quantities=tuple((label, hit_difference_pp(each)) for label, each in points.items()),
+                unit="pp",
+            ),
+            Part(
+                label="TTFT, ratio",
+                stated="the same",
+                within=Range(1 - SAME_TTFT, 1 + SAME_TTFT),
+                quantities=tuple((label, ttft_ratio(each)) for label, each in points.items()),
+                unit="×",
+            ),
+        ),
+    )
+
+
+_ALL_FIG1 = {
+    **{f"n = {n:,}": stars(n) for n in BATCH_SIZES},
+    **{f"P = {100 * p:.0f} %": stars(256, sharing=p) for p in SHARING},
+    **{f"ρ = {rho:g}": stars(QUEUE, correlation=rho) for rho in CORRELATIONS},
+}
+_SMALL, _WHOLE = stars(BATCH_SIZES[0]), stars(QUEUE)
+_LITTLE, _MUCH = stars(256, sharing=SHARING[0]), stars(256, sharing=SHARING[-1])
+
+CLAIMS_FIG1 = (
+    Claim(
+        key="lead-over-n",
+        figure="fig1",
+        text="dfs-bid's welfare lead over dfs-uniform on mixshare-50 grows with the batch",
+        source="§5, on Figure 1, first column",
+        rule=ROUNDED,
+        assumption=f"accidental sharing of first tokens, whose amount the paper does not state; {_PARETO}",
+        parts=tuple(
+            Part(
+                label=f"lead at n = {name}",
+                stated=f"{stated} %",
+                within=rounded(stated),
+                quantities=(("", lead_pct(stars(n))),),
+                unit="%",
+            )
+            for n, name, stated in ((32, "32", 1), (QUEUE, "Q", 12))
+        ),
+    ),
+    Claim(
+        key="lead-over-sharing",
+        figure="fig1",
+        text="dfs-bid stays 4–7 % above dfs-uniform, n = 256, whatever is shared",
+        source="§5, on Figure 1, second column",
+        rule=ROUNDED,
+        assumption=f"as above; sharing from {100 * SHARING[0]:.0f} to {100 * SHARING[-1]:.0f} %; {_PARETO}",
+        parts=tuple(
+            Part(
+                label=f"lead at P = {100 * p:.0f} %",
+                stated="4–7 %",
+                within=rounded(4, 7),
+                quantities=(("", lead_pct(stars(256, sharing=p))),),
+                unit="%",
+            )
+            for p in SHARING
+        ),
+    ),
+    Claim(
+        key="cache-over-n",
+        figure="fig1",
+        text="larger batches: DFS orders gain hits and get faster, bid-sort and no-sort do not",
+        source="§5, on Figure 1, first column",
+        rule=f"from n = 32 to Q the 95 % interval overlaps: hit rate more than {SAME_HIT_RATE_PP:g} pp up and TTFT "
+        f"more than {100 * SAME_TTFT:g} % down for the DFS orders; not so for the others",
+        assumption="requests in flight",
+        parts=(
+            *(
+                Part(
+                    label=f"hit rate, {schedule}",
+                    stated="rises",
+                    within=Range(SAME_HIT_RATE_PP, math.inf),
+                    quantities=(("", hit_growth_pp(_SMALL, _WHOLE, schedule)),),
+                    unit="pp",
+                )
+                for schedule in _DFS
+            ),
+            *(
+                Part(
+                    label=f"hit rate, {schedule}",
+                    stated="does not rise",
+                    within=Range(-math.inf, SAME_HIT_RATE_PP),
+                    quantities=(("", hit_growth_pp(_SMALL, _WHOLE, schedule)),),
+                    unit="pp",
+                )
+                for schedule in _FLAT
+            ),
+            *(
+                Part(
+                    label=f"TTFT at Q / at 32, {schedule}",
+                    stated="falls",
+                    within=Range(-math.inf, 1 - SAME_TTFT),
+                    quantities=(("", ttft_growth(_SMALL, _WHOLE, schedule)),),
+                    unit="×",
+                )
+                for schedule in _DFS
+            ),
+            *(
+                Part(
+                    label=f"TTFT at Q / at 32, {schedule}",
+                    stated="does not fall",
+                    within=Range(1 - SAME_TTFT, math.inf),
+                    quantities=(("", ttft_growth(_SMALL, _WHOLE, schedule)),),
+                    unit="×",
+                )
+                for schedule in _FLAT
+            ),
+        ),
+    ),
+    Claim(
+        key="sharing-helps",
+        figure="fig1",
+        text="more sharing helps the DFS orders and hurts the flat ones, n = 256",
+        source="§5, on Figure 1, second column",
+        rule=f"from P = 10 to 90 % the 95 % interval of the ratio of TTFTs overlaps what is more than "
+        f"{100 * SAME_TTFT:g} % down, or up",
+        assumption="prompts with and without a shared prefix are about equally long, as stated for stars (≈ 1k tokens)",
+        parts=(
+            *(
+                Part(
+                    label=f"TTFT at 90 / at 10 %, {schedule}",
+                    stated="falls",
+                    within=Range(-math.inf, 1 - SAME_TTFT),
+                    quantities=(("", ttft_growth(_LITTLE, _MUCH, schedule)),),
+                    unit="×",
+                )
+                for schedule in _DFS
+            ),
+            *(
+                Part(
+                    label=f"TTFT at 90 / at 10 %, {schedule}",
+                    stated="rises",
+                    within=Range(1 + SAME_TTFT, math.inf),
+                    quantities=(("", ttft_growth(_LITTLE, _MUCH, schedule)),),
+                    unit="×",
+                )
+                for schedule in _FLAT
+            ),
+        ),
+    ),
+    Claim(
+        key="slower-until-rho-1",
+        figure="fig1",
+        text="bid-sort is substantially slower than dfs-bid until ρ = 1; even then dfs-bid is not slower",
+        source="§5, on Figure 1, third column; the caption gives n for the second column only, here n = Q",
+        rule="the 95 % interval of TTFT bid-sort / dfs-bid overlaps ≥ 1.1 (more than the profile's ± 10 %) below "
+        "ρ = 1, and 1 … 1.1 at ρ = 1",
+        assumption="n of this column, which the paper does not state; requests in flight",
+        parts=tuple(
+            Part(
+                label=f"TTFT ratio at ρ = {rho:g}",
+                stated="slower" if rho < 1 else "better TTFT, little",
+                within=Range(1.1, math.inf) if rho < 1 else Range(1.0, 1.1),
+                quantities=(("", slowdown(stars(QUEUE, correlation=rho))),),
+                unit="×",
+            )
+            for rho in CORRELATIONS
+        ),
+    ),
+    same_for_both_dfs("fig1", _ALL_FIG1),
+)
+
+CLAIMS_FIG3 = (
+    Claim(
+        key="one-cluster-welfare",
+        figure="fig3",
+        text="one cluster bids: dfs-bid matches bid-sort's welfare at every batch size; up to ≈ +100 %",
+        source="§5, on Figure 3; §1 (“up to 100 %”)",
+        rule=f"the 95 % interval of the gap overlaps ± {SAME_WELFARE_PCT:g} % at every batch size (the worst is "
+        "shown), and that of dfs-bid's welfare over random 95 … 105 % at n = Q",
+        assumption="the cluster is served as a whole: it fits the cache and one batch",
+        parts=(
+            Part(
+                label="gap to bid-sort, all n",
+                stated="0",
+                within=Range(-SAME_WELFARE_PCT, SAME_WELFARE_PCT),
+                quantities=tuple((f"n = {n:,}", gap_pct(one_cluster(n))) for n in BATCH_SIZES),
+                unit="%",
+            ),
+            Part(
+                label="dfs-bid over random, n = Q",
+                stated="≈ +100 %",
+                within=Range(95.0, 105.0),
+                quantities=(("", over_random_pct(one_cluster(QUEUE), "dfs-bid")),),
+                unit="%",
+            ),
+        ),
+    ),
+    Claim(
+        key="one-cluster-ttft",
+        figure="fig3",
+        text="one cluster bids: bid-sort pays about 1.5 × dfs-bid's TTFT",
+        source="§5, on Figure 3",
+        rule=TENTH,
+        assumption="requests in flight; n = Q; how bid-sort orders equal bids (by arrival)",
+        parts=(
+            Part(
+                label="TTFT bid-sort / dfs-bid",
+                stated="≈ 1.5",
+                within=about_ratio(1.5),
+                quantities=(("", slowdown(one_cluster(QUEUE))),),
+                unit="×",
+            ),
+        ),
+    ),
+    same_for_both_dfs("fig3", {f"n = {n:,}": one_cluster(n) for n in BATCH_SIZES}),
+)

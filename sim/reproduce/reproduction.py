@@ -1,0 +1,114 @@
+"""The whole: cells of the figures that are asked for, run times, records; pages are made of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sim.errors import NothingServedError
+from sim.reproduce.engine_settings import SETTINGS, EngineSetting
+from sim.reproduce.experiments import FIGURES, Experiment, Figure, scenario_of
+from sim.reproduce.readings import Readings
+from sim.reproduce.record import Json, figure_record
+from sim.reproduce.run_time import LONG, LONG_SIZES, SHORT, SHORT_SIZES, RunTimes, measure_run_times
+from sim.reproduce.text_source import SYNTHETIC, TextSource
+from sim.run_folder import strict_json, write_text
+from sim.sweep import Point, Progress, run_points
+
+__all__ = ["Plan", "reproduce"]
+
+#: Series → sizes of the run times.
+SIZES: Mapping[str, tuple[int, ...]] = {LONG: LONG_SIZES, SHORT: SHORT_SIZES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to reproduce, how well, and where to.
+
+    Attributes
+    ----------
+    figures : names of `FIGURES`.
+    trials : seeds of every point; the paper has three.
+    out : gets cells/, a record of every figure, and its pages.
+    jobs : cells at a time.
+    """
+
+    figures: tuple[str, ...]
+    out: Path
+    text: TextSource = SYNTHETIC
+    seed: int = 0
+    trials: int = 10
+    jobs: int = 1
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: SIZES)
+
+    def points(self) -> list[tuple[Experiment, EngineSetting]]:
+        """All that must run, each once; Figure 4's first, for they take longest."""
+        figures = sorted((FIGURES[name] for name in self.figures), key=lambda figure: figure.name != "fig4")
+        every = [(each, setting) for f in figures for setting in f.settings for each in f.experiments()]
+        return list(dict.fromkeys(every))
+
+
+def reproduce(
+    plan: Plan,
+    backend_types: Mapping[str, type[Any]],
+    *,
+    progress: Progress = lambda *_: None,
+    timing: Callable[[int, int], None] = lambda *_: None,
+) -> dict[str, Json]:
+    """Run what is missing, judge every claim, and write ``<figure>.json`` for every figure; returns them by name.
+
+    The same call again runs nothing but the run times, which are a measurement of the moment.
+
+    Parameters
+    ----------
+    progress : of the cells; `timing` of the run times, called with (requests auctioned, requests in all).
+
+    Raises
+    ------
+    ScenarioError
+        A scenario cannot be made.
+    NothingServedError
+        A cell failed; what is finished is kept.
+    KeyboardInterrupt
+        It was interrupted; what is finished is kept.
+    """
+    wanted = plan.points()
+    scenarios = [
+        scenario_of(each, setting, plan.text, backend_types, seed=plan.seed, trials=plan.trials)
+        for each, setting in wanted
+    ]
+    points = [Point({}, scenario) for scenario in scenarios]
+    plan.out.mkdir(parents=True, exist_ok=True)
+    outcome = run_points(points, plan.out, backend_types, jobs=plan.jobs, progress=progress)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.failures:
+        first, why = min(outcome.failures.items())
+        raise NothingServedError(
+            f"{len(outcome.failures)} of {len(wanted)} cells failed, the first of {wanted[first][0].shape}, "
+            f"{wanted[first][1].name}: {why} The others are kept in {plan.out / 'cells'}."
+        )
+    cells = zip(wanted, outcome.cells, strict=True)
+    summaries = {(each, setting.name): cell["summary"] for (each, setting), cell in cells if cell is not None}
+    times = None
+    if "runtime" in plan.figures:
+        times = measure_run_times(backend_types, seed=plan.seed, trials=plan.trials, sizes=plan.sizes, progress=timing)
+    records = {}
+    for name in plan.figures:
+        readings = _readings(FIGURES[name], summaries, times if name == "runtime" else None)
+        records[name] = figure_record(FIGURES[name], readings, plan.text, plan.seed, plan.trials)
+        write_text(plan.out / f"{name}.json", strict_json(records[name]))
+    return records
+
+
+def _readings(
+    figure: Figure, summaries: Mapping[tuple[Experiment, str], Any], times: RunTimes | None
+) -> Sequence[Readings]:
+    experiments = figure.experiments()
+    return [
+        Readings(setting.name, {each: summaries[each, setting.name] for each in experiments}, times)
+        for setting in SETTINGS
+        if setting in figure.settings
+    ]
