@@ -14,7 +14,7 @@ from typing import Any
 
 from sim.errors import ScenarioError
 
-__all__ = ["folder_name", "partial_beside", "run_folder", "strict_json", "write_text"]
+__all__ = ["folder_name", "partial_beside", "run_folder", "safe_name", "strict_json", "write_text"]
 
 
 def folder_name(name: str, started: datetime) -> str:
@@ -23,8 +23,16 @@ def folder_name(name: str, started: datetime) -> str:
     >>> folder_name("a b/c", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))[:22]
     '20260102T030405Z-a-b-c'
     """
-    safe = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:80]
-    return f"{started.astimezone(UTC):%Y%m%dT%H%M%SZ}-{safe}-{secrets.token_hex(4)}"
+    return f"{started.astimezone(UTC):%Y%m%dT%H%M%SZ}-{safe_name(name)}-{secrets.token_hex(4)}"
+
+
+def safe_name(name: str) -> str:
+    """A name that any file system takes.
+
+    >>> safe_name("a b/c")
+    'a-b-c'
+    """
+    return "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:80]
 
 
 @contextlib.contextmanager

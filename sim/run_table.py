@@ -12,8 +12,9 @@ from rich.text import Text
 from sim.pacing_table import pacing_table
 from sim.papers_figures import gap_sentence, prompts_sentence
 
-__all__ = ["run_table", "run_tables"]
+__all__ = ["COLUMNS", "moments_text", "run_table", "run_tables"]
 
+#: What a run and a sweep print: metric, title, format, and by how much it is multiplied.
 COLUMNS = (
     ("welfare_pct_over_random", "welfare, % over random", "{:+.1f}", 1.0),
     ("hit_rate", "hit rate, %", "{:.1f}", 100.0),
@@ -33,7 +34,7 @@ def run_table(summary: Mapping[str, Any]) -> Table:
     for label, metrics in summary["schedules"].items():
         statuses = metrics["statuses"]
         served = f"{statuses.get('ok', 0):,} of {sum(statuses.values()):,}"
-        table.add_row(label, *(_cell(metrics.get(key), text, scale) for key, _, text, scale in COLUMNS), served)
+        table.add_row(label, *(moments_text(metrics.get(key), text, scale) for key, _, text, scale in COLUMNS), served)
     return table
 
 
@@ -45,7 +46,8 @@ def run_tables(summary: Mapping[str, Any], facts: Mapping[str, float]) -> Group:
     return Group(run_table(summary), *lines, *([pacing_table(pacing)] if pacing else []))
 
 
-def _cell(moments: Mapping[str, Any] | None, text: str, scale: float) -> str:
+def moments_text(moments: Mapping[str, Any] | None, text: str, scale: float) -> str:
+    """Mean ± standard error; a dash where nothing was measured."""
     if not moments or moments["mean"] is None:
         return "–"
     mean = text.format(moments["mean"] * scale)

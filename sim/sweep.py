@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -17,7 +16,19 @@ from sim.sweep_cell import CellTask, cell_key, read_cell
 from sim.sweep_frame import results_frame
 from sim.sweep_pool import Finished, in_process, in_workers, on_ray
 
-__all__ = ["Cells", "Point", "Progress", "SweepOutcome", "is_live", "results_frame", "run_points"]
+__all__ = [
+    "Cells",
+    "Plan",
+    "Point",
+    "Progress",
+    "SweepOutcome",
+    "Workers",
+    "is_live",
+    "plan_points",
+    "results_frame",
+    "run_plan",
+    "run_points",
+]
 
 #: Called with (cells there, failures, cells in all).
 Progress = Callable[[int, int, int], None]
@@ -86,10 +97,10 @@ def run_points(
 
     Parameters
     ----------
-    points : may make its points when they are asked for; they are not kept.
+    points : may make its points when they are asked for; none is kept.
     folder : gets ``cells/<key>.json`` for what is finished and ``failures/<key>.json`` for what failed.
     backend_types : backend name → configuration dataclass, which workers import by name.
-    jobs : cells at a time; None = one for each processor.
+    jobs : cells at a time; None = one for each processor, and 1 for a live server.
     executor : "local" or "ray"; `address` is that of a Ray cluster, whose machines must all see `folder`.
 
     Raises
@@ -99,29 +110,70 @@ def run_points(
     OSError
         A cell cannot be written.
     """
+    workers = Workers(jobs, executor, address)
+    return run_plan(plan_points(points, workers), folder, backend_types, workers, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who runs the cells; parameters as of `run_points`."""
+
+    jobs: int | None = 1
+    executor: str = "local"
+    address: str | None = None
+
+    def run(self, tasks: Iterable[CellTask], num_cells: int, *, live: bool) -> Iterator[Finished]:
+        """Run the cells, which are `num_cells`; they come back as they finish."""
+        if live or num_cells == 0:
+            return in_process(tasks)
+        if self.executor == "ray":
+            return on_ray(tasks, self.jobs, self.address)
+        from joblib import cpu_count
+
+        return in_workers(tasks, min(self.jobs or cpu_count(), num_cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Points that are all in order, the names of their cells, and whether a live server answers."""
+
+    points: Sequence[Point]
+    keys: tuple[str, ...]
+    live: bool
+
+
+def plan_points(points: Sequence[Point], workers: Workers, progress: Progress = lambda *_: None) -> Plan:
+    """Make, and so check, every point once; none is kept. Errors as of `run_points`."""
     keys, live = [], False
     for point in points:
         keys.append(cell_key(point.scenario))
         live = live or is_live(point.scenario)
-    if live and (jobs != 1 or executor != "local"):
-        found = f"{jobs or 'several'} jobs" if executor == "local" else f"the executor {executor}"
+        progress(len(keys), 0, len(points))
+    if live and (workers.jobs not in {None, 1} or workers.executor != "local"):
+        found = f"{workers.jobs} jobs" if workers.executor == "local" else f"the executor {workers.executor}"
         raise ScenarioError("--jobs", found, "1 job of the local executor: the cells share one live server")
+    return Plan(points, tuple(keys), live)
+
+
+def run_plan(
+    plan: Plan, folder: Path, backend_types: Mapping[str, type[Any]], workers: Workers, progress: Progress
+) -> SweepOutcome:
+    """Run every cell of a plan that is not there yet; see `run_points`."""
     for name in ("cells", "failures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
+    first = {key: index for index, key in reversed(list(enumerate(plan.keys)))}
+    interrupted = False
     with _alone_in(folder):
-        tally = _Tally(keys, folder, progress)
-        first = {key: index for index, key in reversed(list(enumerate(keys)))}
-        tasks = (_task(points[first[key]].scenario, key, folder, backend_types) for key in tally.missing)
-        run = _executor(len(tally.missing), jobs, address, executor="in-process" if live else executor)
+        tally = _Tally(plan.keys, folder, progress)
+        tasks = (_task(plan.points[first[key]].scenario, key, folder, backend_types) for key in tally.missing)
         try:
-            for key, error in run(tasks):
+            for key, error in workers.run(tasks, len(tally.missing), live=plan.live):
                 tally.take(key, error)
-            interrupted = False
         except KeyboardInterrupt:
             interrupted = True
-    failures = {index: tally.errors[key] for index, key in enumerate(keys) if key in tally.errors}
-    status: Status = "complete" if tally.done == len(keys) else "partial"
-    return SweepOutcome(Cells(folder, tuple(keys)), failures, status, interrupted)
+    failures = {index: tally.errors[key] for index, key in enumerate(plan.keys) if key in tally.errors}
+    status: Status = "complete" if tally.done == len(plan.keys) else "partial"
+    return SweepOutcome(Cells(folder, plan.keys), failures, status, interrupted)
 
 
 def is_live(scenario: Scenario) -> bool:
@@ -148,19 +200,6 @@ class _Tally:
 
     def _tell(self) -> None:
         self._progress(self.done, len(self.errors), self._points.total())
-
-
-def _executor(
-    num_cells: int, jobs: int | None, address: str | None, *, executor: str
-) -> Callable[[Iterable[CellTask]], Iterator[Finished]]:
-    """Who runs `num_cells` cells."""
-    if num_cells == 0 or executor == "in-process":
-        return in_process
-    if executor == "ray":
-        return partial(on_ray, jobs=jobs, address=address)
-    from joblib import cpu_count
-
-    return partial(in_workers, jobs=min(jobs or cpu_count(), num_cells))
 
 
 def _task(scenario: Scenario, key: str, folder: Path, backend_types: Mapping[str, type[Any]]) -> CellTask:

@@ -1,0 +1,108 @@
+"""The folder of a sweep: `sweep.json` says what it is, `results.parquet` what came out; cells lie beside them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sim.errors import ScenarioError
+from sim.metrics import DEFINITIONS
+from sim.run_folder import partial_beside, safe_name, strict_json, write_text
+from sim.sweep import Plan, SweepOutcome
+from sim.sweep_cell import package_version, plain_json
+from sim.sweep_design import Design
+from sim.sweep_frame import axis_column, frame_of
+
+__all__ = ["SweepFolder", "sweep_path"]
+
+#: Bytes of a cell's file: what every one holds, and what a trial of a schedule adds. Generous, to notice a full disk.
+CELL_BYTES, TRIAL_BYTES = 20_000, 2_000
+
+
+def sweep_path(parent: Path, name: str, digest: str) -> Path:
+    """`<name>-<8 hex of the design>`: the same sweep has the same folder, so that it resumes."""
+    return parent / f"{safe_name(name)}-{digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepFolder:
+    """What is written of one sweep, and where."""
+
+    path: Path
+    name: str
+    design: Design
+    plan: Plan
+
+    def prepare(self) -> None:
+        """Write `sweep.json` as of a sweep that has nothing yet.
+
+        Raises
+        ------
+        ScenarioError
+            The disk has no room for the cells.
+        OSError
+            The folder cannot be written.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        scenario = self.plan.points[0].scenario
+        need = len(set(self.plan.keys)) * (CELL_BYTES + TRIAL_BYTES * scenario.trials * len(scenario.schedules))
+        free = shutil.disk_usage(self.path).free
+        if free < need:
+            found, expected = f"{free / 1e6:,.0f} MB free", f"{need / 1e6:,.0f} MB for the cells"
+            raise ScenarioError(f"--out {self.path}", found, expected, "Name a folder on another disk.")
+        write_text(self.path / "sweep.json", strict_json(self.describe("partial", {})))
+
+    def finish(self, outcome: SweepOutcome) -> dict[str, Any]:
+        """Write `results.parquet` of the cells that are there, then `sweep.json`, whose content is returned."""
+        settings = [self.design.settings(index) for index in range(len(self.design))]
+        path = self.path / "results.parquet"
+        temporary = partial_beside(path)
+        try:
+            frame_of(settings, outcome.cells).write_parquet(temporary, compression="zstd")
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        description = self.describe(outcome.status, outcome.failures)
+        write_text(self.path / "sweep.json", strict_json(description))
+        return description
+
+    def describe(self, status: str, failures: dict[int, str]) -> dict[str, Any]:
+        """`sweep.json`: the axes in order, every point with its cell, what the metrics mean, what failed."""
+        scenario, keys = self.plan.points[0].scenario, self.plan.keys
+        axes = [axis for axis in self.design.axes if axis.kind != "fixed"]
+        return {
+            "name": self.name,
+            "status": status,
+            "version": package_version(),
+            "axes": [
+                {"key": key, "design": axis.kind, "values": _distinct([row[column] for row in axis.rows])}
+                for axis in axes
+                for column, key in enumerate(axis.keys)
+            ],
+            "points": [
+                {"cell": cell, "key": key, "settings": plain_json(self.design.settings(cell))}
+                for cell, key in enumerate(keys)
+            ],
+            "definitions": DEFINITIONS,
+            "seeds": {
+                "seed": scenario.seed,
+                "trials": scenario.trials,
+                "stream": "PCG64(SeedSequence(seed, (trial, crc32(name))))",
+            },
+            "failures": [{"cell": cell, "key": keys[cell], "error": error} for cell, error in failures.items()],
+        }
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    """The values in order of appearance, each once."""
+    spelled = axis_column([plain_json(value) for value in values])
+    first: dict[Any, Any] = {}
+    for text, value in zip(spelled, values, strict=True):
+        first.setdefault(text, plain_json(value))
+    return list(first.values())

@@ -1,0 +1,61 @@
+"""The points of a sweep as scenarios, made when they are asked for."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
+
+from sim.errors import ScenarioError
+from sim.scenario import Scenario, scenario_of
+from sim.sweep import Point
+from sim.sweep_cell import plain_json
+from sim.sweep_design import Design
+from sim.yaml_source import Source
+
+__all__ = ["SweepPoints", "setting_text"]
+
+
+class SweepPoints(Sequence[Point]):
+    """Every point of a design over one scenario; making one checks it and takes milliseconds, keeping none is free.
+
+    A point that is wrong is a ScenarioError that says where the value stands and the point's settings.
+    """
+
+    def __init__(self, source: Source, design: Design, backend_types: Mapping[str, type[Any]]) -> None:
+        self.base = {key: value for key, value in source.data.items() if key != "sweep"}
+        self._source = Source(source.file, self.base, source.origins)
+        self.design, self._backend_types = design, backend_types
+
+    def __len__(self) -> int:
+        return len(self.design)
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Point]: ...
+    def __getitem__(self, index: int | slice) -> Point | list[Point]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        settings = self.design.settings(index)
+        try:
+            return Point(settings, self._scenario(index))
+        except ScenarioError as error:
+            said = ", ".join(f"{key}={setting_text(value)}" for key, value in settings.items())
+            where = f"{error.where} (point {index}: {said})"
+            raise ScenarioError(where, error.found, error.expected, error.suggestion) from None
+
+    def _scenario(self, index: int) -> Scenario:
+        base = self._source
+        source = Source(base.file, copy.deepcopy(base.data), dict(base.origins))
+        for key, value, origin in self.design.overrides(index):
+            source.put(tuple(key.split(".")), copy.deepcopy(value), origin)
+        return scenario_of(source, self._backend_types)
+
+
+def setting_text(value: Any) -> str:
+    """A value as one would type it after ``--set key=``."""
+    return value if isinstance(value, str) else json.dumps(plain_json(value), ensure_ascii=False)
