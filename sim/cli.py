@@ -28,6 +28,7 @@ from sim.cli_options import (
 )
 from sim.cli_output import print_json, print_table, say
 from sim.foreign_rooms import foreign_room
+from sim.sweep_command import sweep_command
 from sim.validate_command import validate_command
 
 if TYPE_CHECKING:
@@ -270,6 +271,9 @@ def _late(place: str) -> Callable[..., Any]:
 
 
 _write_pages = _late("reports.pages:write_pages")
+app.command()(audit_command(_backend_types, _late("reports.audit_page:write_audit_page")))
+for command in (calibrate_command, sweep_command, validate_command):
+    app.command()(command(_backend_types, _late))
 
 
 def _show(result: RunResult, folder: Path, pages: list[Path], *, as_json: bool, quiet: bool) -> None:
@@ -290,8 +294,3 @@ def _show(result: RunResult, folder: Path, pages: list[Path], *, as_json: bool, 
     if result.num_ok == 0:
         say(f"error: nothing was served; see the statuses in {folder / 'summary.json'}")
         raise typer.Exit(4)
-
-
-app.command()(audit_command(_backend_types, _late("reports.audit_page:write_audit_page")))
-for command in (calibrate_command, validate_command):
-    app.command()(command(_backend_types, _late))

@@ -35,6 +35,7 @@ from sim.scenario_blocks import (
 from sim.scenario_paths import digest_files, resolve_paths
 from sim.schedule_entries import ScheduleEntry, read_schedules
 from sim.shipped import shipped_names, shipped_scenario
+from sim.sweep_block import SweepBlock
 from sim.users import Users
 from sim.values import Values
 from sim.yaml_source import Source, parse_value, read_yaml
@@ -73,6 +74,7 @@ class Scenario:
     ----------
     slo : (metric, limit in ms) of every latency target.
     validation : what `validate` asks of a simulated run.
+    sweep : what `sweep` varies; no part of the experiment, so neither resolved nor hashed.
     path : the file it was read from.
     """
 
@@ -93,6 +95,7 @@ class Scenario:
     backend: BackendEntry
     path: Path
     validation: Validation = field(default_factory=Validation)
+    sweep: SweepBlock = field(default_factory=SweepBlock)
 
     @property
     def saturated(self) -> bool:
@@ -217,6 +220,7 @@ def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenari
         backend=BackendEntry(use=use, config=config),
         path=Path(source.file),
         validation=blocks["validation"],
+        sweep=blocks["sweep"],
     )
 
 

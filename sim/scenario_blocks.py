@@ -13,6 +13,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 from sim import arrivals, plugins, users, values
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build
+from sim.sweep_block import SweepBlock
 from sim.yaml_source import KeyPath, Source
 
 __all__ = [
@@ -140,7 +141,13 @@ class Validation:
 
 
 #: Blocks without a choice.
-BLOCKS: dict[str, type[Any]] = {"batching": Batching, "dispatch": Dispatch, "slo": Slo, "validation": Validation}
+BLOCKS: dict[str, type[Any]] = {
+    "batching": Batching,
+    "dispatch": Dispatch,
+    "slo": Slo,
+    "validation": Validation,
+    "sweep": SweepBlock,
+}
 
 #: Blocks chosen by `kind`: from a plugin folder, or among a module's classes.
 KIND_FOLDERS: dict[str, str | Mapping[str, type[Any]]] = {
