@@ -74,9 +74,9 @@ class RunResult:
         """Requests that were served, over all schedules and trials."""
         return sum(counts.get("ok", 0) for counts in self.statuses.values())
 
-    def take(self, cell: Cell, notes: Notes, window: Window, *, finished: bool) -> None:
-        """Take in one cell: its frames, its statuses, and, when it is finished and valid, its metrics."""
-        for name, frame in FRAMES.items():
+    def take(self, cell: Cell, notes: Notes, window: Window, *, finished: bool, records: bool) -> None:
+        """Take in one cell: its frames, if `records`, its statuses, and, when it is finished and valid, its metrics."""
+        for name, frame in FRAMES.items() if records else ():
             self.frames[name].append(frame(cell))
         counts = self.statuses.setdefault(cell.schedule, {})
         for status, number in status_counts(cell).items():
@@ -101,7 +101,7 @@ class RunResult:
 
 
 def run(
-    scenario: Scenario, backend: BackendConfig, *, progress: Progress = lambda *_: None, steps: bool = True
+    scenario: Scenario, backend: BackendConfig, *, progress: Progress = lambda *_: None, records: bool = True
 ) -> RunResult:
     """Simulate, or measure, a scenario; Ctrl-C ends it early and keeps what was measured.
 
@@ -109,7 +109,7 @@ def run(
     ----------
     backend : who serves; opened once, a fresh one is created for every cell.
     progress : called whenever a request leaves.
-    steps : keep engine_steps.
+    records : keep the frames; without them a run leaves its summary only, and takes less time and memory.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def run(
                 result.facts = result.facts or dict(demand.facts)
                 for warning in demand.warnings:
                     result.warn(warning)
-                _run_trial(_Trial(scenario, opened, requests, trial, TreeCache()), result, window, progress, steps)
+                _run_trial(_Trial(scenario, opened, requests, trial, TreeCache()), result, window, progress, records)
     except KeyboardInterrupt:
         result.status = "interrupted"
     except BackendError as error:
@@ -180,7 +180,7 @@ class _Trial:
         return bidding_of(self.scenario, entry, self.requests, self.number, self.trees, run_truthfully)
 
 
-def _run_trial(trial: _Trial, result: RunResult, window: Window, progress: Progress, steps: bool) -> None:
+def _run_trial(trial: _Trial, result: RunResult, window: Window, progress: Progress, records: bool) -> None:
     requests, saturated = trial.requests, trial.scenario.saturated
     for entry in trial.scenario.schedules:
         market, server = trial.market(entry, trial.bidding(entry), progress)
@@ -188,11 +188,9 @@ def _run_trial(trial: _Trial, result: RunResult, window: Window, progress: Progr
         try:
             market.run()
         except KeyboardInterrupt:
-            result.take(cell, server.notes, window, finished=False)
+            result.take(cell, server.notes, window, finished=False, records=records)
             raise
-        if not steps:
-            market.log.engine_steps = []
-        result.take(cell, server.notes, window, finished=True)
+        result.take(cell, server.notes, window, finished=True, records=records)
         paced = measure_pacing(trial.scenario, entry, cell, trial.trees)
         if paced is not None:
             result.pacing.append(paced)

@@ -124,7 +124,7 @@ def _content(task: CellTask) -> dict[str, Any]:
     from sim.simulate import run
 
     scenario = scenario_of(Source(task.file, task.scenario, {}), task.backend_types)
-    result = run(scenario, scenario.backend.config, steps=False)
+    result = run(scenario, scenario.backend.config, records=False)
     if result.status == "interrupted":
         raise KeyboardInterrupt
     if result.status != "complete":

@@ -116,7 +116,7 @@ def test_a_scenario_runs(path: Path, tmp_path: Path) -> None:
     elif not SHARED.is_dir():
         pytest.skip("needs the traces in ../shared/data")
     scenario = load_scenario(path, {"simulated": Simulated}, options)
-    summary = run(scenario, scenario.backend.config, steps=False).summary["schedules"]
+    summary = run(scenario, scenario.backend.config, records=False).summary["schedules"]
     for metrics in summary.values():
         assert set(metrics["statuses"]) == {"ok"}
         assert 0 < sum(metrics["statuses"].values()) <= 24

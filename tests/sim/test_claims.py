@@ -17,7 +17,7 @@ from sim.simulate import run
 def schedules() -> dict[str, Any]:
     scenario = load_scenario("mixshare-50", {"simulated": Simulated}, ["batching.size=1024"], trials=10)
     assert scenario.dispatch.in_flight == 1
-    return run(scenario, scenario.backend.config, steps=False).summary["schedules"]
+    return run(scenario, scenario.backend.config, records=False).summary["schedules"]
 
 
 def test_the_auction_beats_a_random_order_by_10_to_25_percent(schedules: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ SLOWDOWN["real-long-tree"] = (6, 14)
 @pytest.mark.parametrize("name", SLOWDOWN)
 def test_a_real_workload_shows_what_the_paper_found(name: str) -> None:
     scenario = load_scenario(name, {"simulated": Simulated}, trials=1)
-    schedules: dict[str, Any] = run(scenario, scenario.backend.config, steps=False).summary["schedules"]
+    schedules: dict[str, Any] = run(scenario, scenario.backend.config, records=False).summary["schedules"]
     assert list(schedules) == ["dfs-bid", "dfs-uniform", "bid-sort", "no-sort"]
     assert all(metrics["statuses"] == {"ok": 1024} for metrics in schedules.values())
     mean = {key: {s: m[key]["mean"] for s, m in schedules.items()} for key in ("welfare", "hit_rate", "mean_ttft_ms")}
