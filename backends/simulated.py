@@ -18,11 +18,10 @@ from sim.clock import Kind, after, trigger
 from sim.engine import Engine, EngineConfig, Pass
 from sim.errors import ScenarioError
 from sim.latency import LatencyModel
+from sim.quantities import Count
 from sim.requests import RequestTable
 
 __all__ = ["Simulated"]
-
-Count = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class Simulated:
     chunked_prefill_tokens: Count | None = 8192
     max_prefill_tokens: Count = 16384
     max_running_requests: Count | None = None
-    schedule_conservativeness: Annotated[float, Field(ge=0)] = 1.0
+    schedule_conservativeness: Annotated[float, Field(ge=0, le=1e6)] = 1.0
     schedule_policy: Literal["fcfs", "lpm", "dfs-weight", "lof"] = "fcfs"
     context_tokens: Count | None = None
 

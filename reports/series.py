@@ -11,14 +11,14 @@ import polars as pl
 
 from reports.load import Run
 
-__all__ = ["COLORS", "DASHES", "Estimate", "Series", "series_of"]
+__all__ = ["COLORS", "DASHES", "SYMBOLS", "Estimate", "Series", "series_of"]
 
 #: Slots of the palette; `templates/page.css` gives each its colour in light and in dark.
 COLORS = 8
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 #: A difference of less than this share of the mean is shown as none: rounding of doubles, or microseconds a minute.
 _NO_DIFFERENCE = 1e-6
-_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Series:
     @property
     def symbol(self) -> str:
         """A marker symbol of a figure."""
-        return _SYMBOLS[(self.color + self.dash) % len(_SYMBOLS)]
+        return SYMBOLS[(self.color + self.dash) % len(SYMBOLS)]
 
     @property
     def reference(self) -> str:

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field
 
 from mechanism.prompts import FloatArray, IntArray
 from sim.errors import ScenarioError
+from sim.quantities import Count, Ratio, Seconds, whole_ns
 from sim.requests import Demand
 
 __all__ = ["KINDS", "Arrivals", "ClosedLoop", "Gamma", "Poisson", "Saturated", "Sessions", "Trace"]
 
-Rate = Annotated[float, Field(gt=0, allow_inf_nan=True)]
+Rate = Annotated[float, Field(ge=1e-9, allow_inf_nan=True)]
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Gamma:
     """
 
     request_rate: Rate
-    burstiness: PositiveFloat = 1.0
+    burstiness: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
     kind: ClassVar[str] = "gamma"
 
     def times_ns(self, demand: Demand, rng: np.random.Generator) -> IntArray:
@@ -74,7 +75,7 @@ class Trace:
     time_scale : 2 = twice as slow.
     """
 
-    time_scale: PositiveFloat = 1.0
+    time_scale: Ratio = 1.0
     kind: ClassVar[str] = "trace"
 
     def times_ns(self, demand: Demand, _rng: np.random.Generator) -> IntArray:
@@ -83,7 +84,7 @@ class Trace:
             raise ScenarioError("arrivals.kind", "trace", "a workload that records arrival times")
         if self.time_scale == 1.0:
             return demand.arrival_ns
-        return _nanoseconds(demand.arrival_ns.astype(np.float64) * self.time_scale, "arrivals.time_scale")
+        return whole_ns(demand.arrival_ns.astype(np.float64) * self.time_scale, "arrivals.time_scale")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +101,8 @@ class ClosedLoop:
     think_time_s : pause between an answer and the next request.
     """
 
-    concurrency: PositiveInt
-    think_time_s: NonNegativeFloat = 0.0
+    concurrency: Count
+    think_time_s: Seconds = 0.0
     kind: ClassVar[str] = "closed-loop"
 
     @property
@@ -126,7 +127,7 @@ class Sessions:
     think_time_s : pause between an answer and the session's next turn; null = the recorded pauses.
     """
 
-    think_time_s: NonNegativeFloat | None = None
+    think_time_s: Seconds | None = None
     kind: ClassVar[str] = "sessions"
 
     def times_ns(self, demand: Demand, _rng: np.random.Generator) -> IntArray:
@@ -151,10 +152,4 @@ KINDS: dict[str, type[Arrivals]] = {cls.kind: cls for cls in (Saturated, Poisson
 
 
 def _cumulate(gaps_s: FloatArray) -> IntArray:
-    return _nanoseconds(np.cumsum(gaps_s) * 1e9, "arrivals.request_rate")
-
-
-def _nanoseconds(times: FloatArray, key: str) -> IntArray:
-    if len(times) and times.max() >= 2.0**63:
-        raise ScenarioError(key, f"an arrival after {times.max() / 1e9:.3g} s", "arrivals within 292 years")
-    return np.rint(times).astype(np.int64)
+    return whole_ns(np.cumsum(gaps_s) * 1e9, "arrivals.request_rate")

@@ -243,6 +243,9 @@ def main() -> None:
     except TyperException as error:
         say(f"error: {error.format_message()} Add --help to see what a command takes.")
         code = error.exit_code
+    except MemoryError as error:
+        say(f"error: not enough memory ({error or 'for this'}); ask for fewer, or shorter, requests")
+        code = 2
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         code = 130

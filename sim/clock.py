@@ -10,6 +10,9 @@ from enum import IntEnum
 
 import simpy
 
+from sim.errors import ScenarioError
+from sim.quantities import LATEST_NS
+
 __all__ = ["NS_PER_MS", "NS_PER_S", "Kind", "after", "seconds_to_ns", "trigger"]
 
 NS_PER_S = 1_000_000_000
@@ -33,7 +36,16 @@ def after(env: simpy.Environment, delay_ns: int, kind: Kind) -> simpy.Event:
 
 
 def trigger(event: simpy.Event, kind: Kind, delay_ns: int = 0) -> None:
-    """Let an event that somebody may already wait for happen `delay_ns` from now; once only."""
+    """Let an event that somebody may already wait for happen `delay_ns` from now; once only.
+
+    Raises
+    ------
+    ScenarioError
+        That is later than any clock we keep: times and durations of the scenario add up to more than `LATEST_NS`.
+    """
+    if delay_ns > LATEST_NS - event.env.now:
+        found = f"an event after {(event.env.now + delay_ns) / NS_PER_S:.3g} s"
+        raise ScenarioError("the simulated clock", found, "a run of less than 146 years", "Shorten waits or lengths.")
     event._ok, event._value = True, None
     event.env.schedule(event, priority=kind, delay=delay_ns)  # type: ignore[arg-type]
 

@@ -30,8 +30,11 @@ class ScenarioError(AuctionsError):
 
     def __init__(self, where: str, found: str, expected: str, suggestion: str = "") -> None:
         self.where, self.found, self.expected, self.suggestion = where, found, expected, suggestion
-        tail = f" {suggestion}" if suggestion else ""
-        super().__init__(f"{where}: found {found}; expected {expected}.{tail}")
+        super().__init__(where, found, expected, suggestion)  # what SimPy and pickle make the error anew from
+
+    def __str__(self) -> str:
+        tail = f" {self.suggestion}" if self.suggestion else ""
+        return f"{self.where}: found {self.found}; expected {self.expected}.{tail}"
 
 
 class BackendError(AuctionsError):

@@ -1,7 +1,7 @@
 """The fields of a frozen dataclass are its YAML keys: checked here, and described here for editors.
 
 No plugin contains parsing. Types are strict: a bool is no number, "3" is no 3, 3.0 is no integer, and NaN or
-infinity are refused unless a field allows them.
+infinity are refused unless a field allows them, and so are numbers beyond what `sim.quantities` lets any field hold.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mechanism.errors import MechanismError
 from sim.errors import ScenarioError, did_you_mean
+from sim.quantities import beyond_bounds
 from sim.yaml_source import KeyPath, Source
 
 __all__ = ["STRICT", "build", "field_docs", "model_of", "plain"]
@@ -59,6 +60,8 @@ def build(cls: type[Any], data: dict[str, Any], source: Source, path: KeyPath) -
         checked = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         raise _problem(error, model, data, source, path) from None
+    for keys, expected in beyond_bounds(checked.model_dump()):
+        raise ScenarioError(source.where((*path, *keys)), _short(_at(data, keys)), expected)
     values = {name: getattr(checked, name) for name in model.model_fields}
     try:
         return cls(**values)
@@ -166,8 +169,17 @@ def _keys(loc: Sequence[int | str], data: Any) -> tuple[KeyPath, Any]:
     return tuple(keys), data
 
 
+def _at(data: Any, keys: KeyPath) -> Any:
+    for key in keys:
+        data = data[key]
+    return data
+
+
 def _expected(messages: Sequence[str]) -> str:
-    wishes = (m.removeprefix("Input should be ").replace("an object", "a block") for m in messages)
+    wishes = (
+        m.removeprefix("Input should be ").removeprefix("Value error, ").replace("an object", "a block")
+        for m in messages
+    )
     return " or ".join(dict.fromkeys(wishes))
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from mechanism.prompts import FloatArray, IntArray, Prompts
 from sim.arrivals import Sessions
 from sim.errors import ScenarioError
+from sim.quantities import MOST_MONEY
 from sim.requests import Demand, RequestTable
 from sim.rng import stream
 from sim.scenario import Scenario
 from sim.session_turns import previous_turns
-from sim.values import FromTrace, Values
+from sim.values import Drawn, FromTrace, Values
 
 __all__ = ["check_pages", "make_requests"]
 
@@ -42,6 +43,8 @@ def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]
     ids = demand.request_id or tuple(map(str, range(n)))
     user, user_names = scenario.users.owners(demand, ids, streams("users"))
     value = _values(scenario.values, demand, user, streams)
+    bid = value if demand.bid is None else demand.bid
+    _check_money(scenario, value, bid, ids)
     arrival_ns = scenario.arrivals.times_ns(demand, streams("arrivals"))
     table = RequestTable(
         request_id=ids,
@@ -57,7 +60,7 @@ def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]
         user=user,
         user_names=user_names,
         value=value,
-        stated_bid=value if demand.bid is None else demand.bid,
+        stated_bid=bid,
         refused=demand.refused,
         think_ns=scenario.arrivals.pauses_ns(demand) if isinstance(scenario.arrivals, Sessions) else None,
     )
@@ -82,6 +85,17 @@ def check_pages(prompts: Prompts, page_tokens: int) -> None:
         raise ScenarioError("backend.page_tokens", found, "a page that divides every block but a prompt's last")
 
 
+def _check_money(scenario: Scenario, value: FloatArray, bid: FloatArray, ids: tuple[str, ...]) -> None:
+    """Refuse money whose sums and squares are no doubles."""
+    for key, money in (("values", value), ("workload", bid)):
+        if len(money) and not money.max() <= MOST_MONEY:
+            most = int(money.argmax())
+            found = f'{money[most]:g} for request "{ids[most]}"'
+            drawn = key == "values" and not isinstance(scenario.values, FromTrace)
+            hint = "Draw from a law with a lighter tail." if drawn else ""
+            raise ScenarioError(f"{scenario.path}: {key}", found, f"values and bids of at most {MOST_MONEY:g}", hint)
+
+
 def _values(values: Values, demand: Demand, user: IntArray, streams: partial[np.random.Generator]) -> FloatArray:
     if isinstance(values, FromTrace):
         if demand.value is None:
@@ -89,15 +103,20 @@ def _values(values: Values, demand: Demand, user: IntArray, streams: partial[np.
         drawn = demand.value
     elif values.per != "request":
         group = user if values.per == "user" else demand.cluster
-        drawn = values.draw(np.arange(int(group.max()) + 1), streams)[group]
+        drawn = _draw(values, np.arange(int(group.max()) + 1), streams)[group]
     else:
-        drawn = values.draw(demand.cluster, streams)
+        drawn = _draw(values, demand.cluster, streams)
     if values.only_cluster is None:
         return drawn
     if not (demand.cluster == values.only_cluster).any():
         expected = f"a cluster from 0 to {demand.cluster.max()}"
         raise ScenarioError("values.only_cluster", str(values.only_cluster), expected)
     return np.where(demand.cluster == values.only_cluster, drawn, 0.0)
+
+
+def _draw(values: Drawn, cluster: IntArray, streams: partial[np.random.Generator]) -> FloatArray:
+    with np.errstate(over="ignore"):  # what is no double is refused with its request's name
+        return values.draw(cluster, streams)
 
 
 def _sort(table: RequestTable) -> RequestTable:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field
 
 from sim import arrivals, plugins, users, values
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import build
+from sim.quantities import LARGEST_INTEGER, Count, NumRequests, Percent, PositiveMilliseconds, Seconds
 from sim.sweep_block import SweepBlock
 from sim.yaml_source import KeyPath, Source
 
@@ -47,10 +48,10 @@ class Header:
     """
 
     name: str
-    seed: NonNegativeInt = 0
-    trials: PositiveInt = 1
-    warmup_s: NonNegativeFloat = 0.0
-    cooldown_s: NonNegativeFloat = 0.0
+    seed: Annotated[int, Field(ge=0, le=LARGEST_INTEGER)] = 0
+    trials: NumRequests = 1
+    warmup_s: Seconds = 0.0
+    cooldown_s: Seconds = 0.0
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -67,8 +68,8 @@ class Batching:
     max_wait_s : a smaller batch is formed when its oldest request has waited this long.
     """
 
-    size: PositiveInt = 256
-    max_wait_s: NonNegativeFloat = 0.5
+    size: Count = 256
+    max_wait_s: Seconds = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ class Dispatch:
     in_flight : requests inside the engine at once, from submit to finish; null = no limit.
     """
 
-    in_flight: PositiveInt | None = 1
+    in_flight: Count | None = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +95,9 @@ class Slo:
     e2el_ms : end-to-end latency.
     """
 
-    ttft_ms: PositiveFloat | None = None
-    tpot_ms: PositiveFloat | None = None
-    e2el_ms: PositiveFloat | None = None
+    ttft_ms: PositiveMilliseconds | None = None
+    tpot_ms: PositiveMilliseconds | None = None
+    e2el_ms: PositiveMilliseconds | None = None
 
     @property
     def targets(self) -> tuple[tuple[str, float], ...]:
@@ -120,13 +121,13 @@ class Validation:
     throughput_pct : requests served per second, %.
     """
 
-    ttft_mean_pct: NonNegativeFloat | None = 10.0
-    ttft_p90_pct: NonNegativeFloat | None = 10.0
-    hit_rate_pp: NonNegativeFloat | None = 0.5
-    hit_rate_evicting_pp: NonNegativeFloat | None = 2.0
+    ttft_mean_pct: Percent | None = 10.0
+    ttft_p90_pct: Percent | None = 10.0
+    hit_rate_pp: Percent | None = 0.5
+    hit_rate_evicting_pp: Percent | None = 2.0
     order_tau: Annotated[float, Field(ge=-1, le=1)] | None = 0.95
-    welfare_pct: NonNegativeFloat | None = 2.0
-    throughput_pct: NonNegativeFloat | None = None
+    welfare_pct: Percent | None = 2.0
+    throughput_pct: Percent | None = None
 
     def thresholds(self, *, evicting: bool) -> dict[str, float | None]:
         """By measure of `sim.fidelity.Agreement`."""

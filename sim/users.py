@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from pydantic import PositiveInt
 
 from mechanism.prompts import IntArray
 from sim.errors import ScenarioError
+from sim.quantities import NumRequests
 from sim.requests import Demand
 
 __all__ = ["KINDS", "FromTrace", "Owners", "PerCluster", "PerRequest", "RandomUsers", "Users"]
@@ -50,7 +50,7 @@ class RandomUsers:
     count : number of users.
     """
 
-    count: PositiveInt
+    count: NumRequests
     kind: ClassVar[str] = "random"
 
     def owners(self, demand: Demand, _ids: tuple[str, ...], rng: np.random.Generator) -> Owners:

@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import Field
 
 from mechanism.prompts import FloatArray, IntArray
 from sim.errors import ScenarioError
+from sim.quantities import CountOrZero, Money, PositiveMoney, Spread
 
-__all__ = ["KINDS", "Constant", "FromTrace", "Lognormal", "Pareto", "Uniform", "Values", "normals"]
+__all__ = ["KINDS", "Constant", "Drawn", "FromTrace", "Lognormal", "Pareto", "Uniform", "Values", "normals"]
 
 Correlation = Annotated[float, Field(ge=0, le=1)]
-OnlyCluster = Annotated[int, Field(ge=0)] | None
+OnlyCluster = CountOrZero | None
 Per = Literal["request", "cluster", "user"]
 Streams = Callable[[str], np.random.Generator]
 
@@ -42,8 +43,8 @@ class Pareto:
     only_cluster : zero all values but those of this cluster.
     """
 
-    shape: PositiveFloat = 1.5
-    offset: NonNegativeFloat = 1.0
+    shape: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.5
+    offset: Money = 1.0
     correlation: Correlation = 0.0
     per: Per = "request"
     only_cluster: OnlyCluster = None
@@ -71,8 +72,8 @@ class Uniform:
     only_cluster : zero all values but those of this cluster.
     """
 
-    low: NonNegativeFloat = 0.0
-    high: NonNegativeFloat = 1.0
+    low: Money = 0.0
+    high: Money = 1.0
     correlation: Correlation = 0.0
     per: Per = "request"
     only_cluster: OnlyCluster = None
@@ -103,8 +104,8 @@ class Lognormal:
     only_cluster : zero all values but those of this cluster.
     """
 
-    median: PositiveFloat = 1.0
-    sigma: NonNegativeFloat = 1.0
+    median: PositiveMoney = 1.0
+    sigma: Spread = 1.0
     correlation: Correlation = 0.0
     per: Per = "request"
     only_cluster: OnlyCluster = None
@@ -129,7 +130,7 @@ class Constant:
     only_cluster : zero all values but those of this cluster.
     """
 
-    value: NonNegativeFloat = 1.0
+    value: Money = 1.0
     only_cluster: OnlyCluster = None
     kind: ClassVar[str] = "constant"
     per: ClassVar[Per] = "request"
@@ -152,7 +153,8 @@ class FromTrace:
     kind: ClassVar[str] = "from-trace"
 
 
-Values = Pareto | Uniform | Lognormal | Constant | FromTrace
+Drawn = Pareto | Uniform | Lognormal | Constant
+Values = Drawn | FromTrace
 
 KINDS: dict[str, type[Values]] = {cls.kind: cls for cls in (Pareto, Uniform, Lognormal, Constant, FromTrace)}
 

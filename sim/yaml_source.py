@@ -22,6 +22,8 @@ __all__ = ["KeyPath", "Source", "parse_value", "read_yaml"]
 KeyPath = tuple[str | int, ...]
 
 _TAG = "tag:yaml.org,2002:"
+#: Of an integer; how large it may be is for its field to say.
+_DIGITS = 60
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,8 @@ def _scalar(node: ScalarNode, where: str) -> Any:
         return text.lower() == "true"
     digits = text.replace("_", "").lower()
     if tag == "int":
+        if len(digits) > _DIGITS:
+            raise ScenarioError(where, f"an integer of {len(digits):,} digits", f"at most {_DIGITS} digits")
         return int(digits, 0) if digits.lstrip("+-")[:2] in {"0x", "0o", "0b"} else int(digits)
     if tag == "float":
         return float(digits.replace(".inf", "inf").replace(".nan", "nan"))

@@ -90,7 +90,7 @@ class LognormalBudget:
 
     def __post_init__(self) -> None:
         _check(0 < self.median < math.inf, f"a median above 0, not {self.median}")
-        _check(0 <= self.sigma < math.inf, f"a sigma of at least 0, not {self.sigma}")
+        _check(0 <= self.sigma <= 10, f"a sigma from 0 to 10, not {self.sigma}")
 
     def draw(self, setting: BiddingSetting) -> FloatArray:
         """(num_users,) budgets."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import ConfigDict, Field
 
 from mechanism.prompts import IntArray
-from sim.errors import ScenarioError
 from sim.parameters import STRICT
+from sim.quantities import LengthTokens, Spread
 
 __all__ = ["LognormalTokens", "OutputTokens", "UniformTokens", "draw_output_tokens"]
 
@@ -27,9 +27,9 @@ class LognormalTokens:
     """
 
     kind: Literal["lognormal"] = "lognormal"
-    median: PositiveFloat
-    sigma: NonNegativeFloat
-    max_tokens: PositiveInt = 4096
+    median: Annotated[float, Field(gt=0, le=1e8)]
+    sigma: Spread
+    max_tokens: LengthTokens = 4096
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
@@ -49,21 +49,21 @@ class UniformTokens:
     """
 
     kind: Literal["uniform"] = "uniform"
-    low: PositiveInt
-    high: PositiveInt
+    low: LengthTokens
+    high: LengthTokens
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     def __post_init__(self) -> None:
         if self.low > self.high:
-            raise ScenarioError("high", str(self.high), f"at least low, which is {self.low}")
+            raise ValueError(f"low ≤ high, not [{self.low}, {self.high}]")
 
     def draw(self, n: int, rng: np.random.Generator) -> IntArray:
         """(n,) int64."""
         return rng.integers(self.low, self.high, size=n, endpoint=True, dtype=np.int64)
 
 
-OutputTokens = PositiveInt | Annotated[LognormalTokens | UniformTokens, Field(discriminator="kind")]
+OutputTokens = LengthTokens | Annotated[LognormalTokens | UniformTokens, Field(discriminator="kind")]
 
 
 def draw_output_tokens(output_tokens: OutputTokens, n: int, rng: np.random.Generator) -> IntArray:

@@ -14,6 +14,7 @@ from pydantic import Field
 from mechanism.prompts import Prompts
 from sim.errors import ScenarioError
 from sim.tokenizer import load_tokenizer
+from sim.workloads._sharing import check_total
 
 __all__ = ["FileKey", "Files", "Tokens", "encoder", "file_keys", "join_pieces"]
 
@@ -64,6 +65,7 @@ def join_pieces(rows: Sequence[Sequence[Tokens]]) -> Prompts:
     [1, 2, 3, 3]
     """
     lengths = [sum(map(len, row)) for row in rows]
+    check_total(sum(lengths))
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
     pieces = [piece for row in rows for piece in row]
     symbols = np.concatenate(pieces).astype(np.int32) if pieces else np.zeros(0, dtype=np.int32)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sim.quantities import whole_ns
 from sim.requests import Demand
 
 __all__ = ["session_starts"]
@@ -32,5 +33,5 @@ def session_starts(
     gaps[0] = 0.0
     first = np.full(len(number), np.iinfo(np.int64).max)
     np.minimum.at(first, root, demand.arrival_ns)
-    starts = np.rint(np.cumsum(gaps) * 1e9).astype(np.int64)
+    starts = whole_ns(np.cumsum(gaps) * 1e9, "workload.session_rate")
     return replace(demand, arrival_ns=demand.arrival_ns + (starts - first)[root])

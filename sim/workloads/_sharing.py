@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 from mechanism.prompts import IntArray, Prompts
 from sim.errors import ScenarioError
+from sim.quantities import LengthTokens
 
 __all__ = [
     "CHAIN_EXPONENTS",
     "STAR_EXPONENTS",
     "Length",
     "check_lengths",
+    "check_total",
     "copy_prefixes",
     "draw_lengths",
     "private_prompts",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 #: A length in tokens: a number, or [low, high] for uniform on the integers between, both included.
-Length = Annotated[int, Field(ge=1)] | tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]]
+Length = LengthTokens | tuple[LengthTokens, LengthTokens]
 
 #: Zipf exponents of the trie's levels (MATH.md, "Assumptions that matter"); the last one holds from there on.
 STAR_EXPONENTS = (1.6, 1.5, 1.4, 1.3)
@@ -32,6 +32,7 @@ CHAIN_EXPONENTS = (2.2, 2.0, 1.8, 1.6)
 
 _NUM_CHILDREN = 300
 _NUM_LEVELS = 8
+_MAX_TOKENS = 1_000_000_000
 
 
 def check_lengths(**lengths: Length) -> None:
@@ -39,6 +40,13 @@ def check_lengths(**lengths: Length) -> None:
     for key, length in lengths.items():
         if isinstance(length, tuple) and length[0] > length[1]:
             raise ScenarioError(key, str(list(length)), "[low, high] with low ≤ high")
+
+
+def check_total(tokens: float) -> None:
+    """Refuse a workload that nobody's memory holds."""
+    if tokens > _MAX_TOKENS:
+        hint = "Ask for fewer or shorter requests."
+        raise ScenarioError("workload", f"{tokens:,.0f} prompt tokens", f"at most {_MAX_TOKENS:,} in all", hint)
 
 
 def draw_lengths(length: Length, n: int, rng: np.random.Generator) -> IntArray:
@@ -65,6 +73,7 @@ def private_prompts(num_tokens: IntArray) -> Prompts:
 
     The caller then writes what is shared over `symbols`, in place.
     """
+    check_total(float(num_tokens.sum(dtype=np.float64)))
     indptr = np.concatenate(([0], np.cumsum(num_tokens, dtype=np.int64))).astype(np.int64)
     end = _NUM_CHILDREN + int(indptr[-1])
     dtype = np.int32 if end <= np.iinfo(np.int32).max else np.int64

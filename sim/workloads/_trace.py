@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from mechanism.prompts import IntArray, Prompts
 from sim.errors import ScenarioError
+from sim.quantities import Count, PositiveSeconds, Ratio, Seconds
 from sim.requests import Demand
 from sim.session_turns import turn_numbers
 
@@ -46,11 +46,11 @@ class TraceOptions:
     """
 
     path: Path
-    start_s: NonNegativeFloat = 0.0
-    end_s: PositiveFloat | None = None
-    num_requests: PositiveInt | None = None
-    length_scale: PositiveFloat = 1.0
-    max_prompt_tokens: PositiveInt | None = None
+    start_s: Seconds = 0.0
+    end_s: PositiveSeconds | None = None
+    num_requests: Count | None = None
+    length_scale: Ratio = 1.0
+    max_prompt_tokens: Count | None = None
     over_limit: Literal["reject", "truncate", "skip"] = "reject"
     zero_output: Literal["drop", "keep"] = "drop"
 

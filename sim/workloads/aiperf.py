@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from pydantic import PositiveFloat, PositiveInt
 
 from sim.json_rows import Row, read_rows
+from sim.quantities import LengthTokens, Ratio
 from sim.requests import Demand
 from sim.workloads._session_starts import session_starts
 from sim.workloads._trace import TraceOptions
@@ -44,8 +44,8 @@ class Aiperf(TraceOptions):
     session_rate : sessions that start per second, as a Poisson process; null = at their recorded times.
     """
 
-    block_tokens: PositiveInt = 512
-    session_rate: PositiveFloat | None = None
+    block_tokens: LengthTokens = 512
+    session_rate: Ratio | None = None
     needs: ClassVar[frozenset[str]] = frozenset(("session_id", "input_length", "output_length", "hash_ids"))
     reads: ClassVar[str] = "times and delays in ms, blocks of 512 tokens, new text only"
 

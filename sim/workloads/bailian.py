@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from pydantic import PositiveInt
 
 from sim.errors import ScenarioError
 from sim.json_rows import Row, read_rows
+from sim.quantities import LengthTokens
 from sim.requests import Demand
 from sim.workloads._trace import TraceOptions
 from sim.workloads._trace_builder import TraceBuilder
@@ -34,7 +34,7 @@ class Bailian(TraceOptions):
     block_tokens : tokens of a block.
     """
 
-    block_tokens: PositiveInt = 16
+    block_tokens: LengthTokens = 16
     needs: ClassVar[frozenset[str]] = frozenset(("chat_id", "timestamp", "input_length", "output_length", "hash_ids"))
     reads: ClassVar[str] = "times in s, blocks of 16 tokens"
 

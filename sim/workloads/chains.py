@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field
 
 from mechanism.prompts import IntArray
+from sim.quantities import Count, LengthTokensOrZero, NumRequests
 from sim.requests import Demand
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
 from sim.workloads._sharing import (
@@ -44,11 +45,11 @@ class Chains:
     accidental_sharing : whether issues begin alike by accident, as real text does.
     """
 
-    num_requests: PositiveInt = 1024
+    num_requests: NumRequests = 1024
     output_tokens: OutputTokens = 1
-    turns: PositiveInt = 10
+    turns: Count = 10
     turns_spread: Annotated[float, Field(ge=0, le=1)] = 0.5
-    system_tokens: NonNegativeInt = 1200
+    system_tokens: LengthTokensOrZero = 1200
     issue_tokens: Length = 200
     turn_tokens: Length = 270
     accidental_sharing: bool = True
@@ -91,7 +92,8 @@ class Chains:
         """(n,) chain numbers, chain after chain."""
         spread = round(self.turns * self.turns_spread)
         turns = rng.integers(max(1, self.turns - spread), self.turns + spread, size=n, endpoint=True)
-        return np.repeat(np.arange(n), turns)[:n]
+        chains: IntArray = np.searchsorted(np.cumsum(turns), np.arange(n), side="right")
+        return chains
 
 
 def _turns(cluster: IntArray) -> tuple[IntArray, IntArray]:

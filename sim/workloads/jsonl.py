@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import PositiveInt
 
 from mechanism.prompts import IntArray
 from sim.batch_file import BatchFile, read_batch
 from sim.errors import ScenarioError
 from sim.json_rows import read_rows
+from sim.quantities import LengthTokens
 from sim.requests import Demand
 from sim.workloads._clock import trace_clock
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
@@ -35,7 +35,7 @@ class Jsonl:
     path: Path
     output_tokens: OutputTokens = 1
     tokenizer: str | None = None
-    block_tokens: PositiveInt | None = None
+    block_tokens: LengthTokens | None = None
 
     def recorded(self) -> frozenset[str]:
         """Users, values and bids always; arrivals where the first row has `arrival_s`: all rows then must."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from pydantic import PositiveInt
 
 from sim.json_rows import read_rows
+from sim.quantities import LengthTokens
 from sim.requests import Demand
 from sim.workloads._trace import TraceOptions
 from sim.workloads._trace_builder import TraceBuilder
@@ -29,7 +29,7 @@ class Mooncake(TraceOptions):
     block_tokens : tokens of a block.
     """
 
-    block_tokens: PositiveInt = 512
+    block_tokens: LengthTokens = 512
     needs: ClassVar[frozenset[str]] = frozenset(("timestamp", "input_length", "output_length", "hash_ids"))
     reads: ClassVar[str] = "times in ms, blocks of 512 tokens"
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from mechanism.prompts import IntArray
 from sim.errors import ScenarioError
 from sim.prefix_sharing import prefix_sharing
+from sim.quantities import Count, LengthTokens, NumRequests
 from sim.requests import Demand
 from sim.workloads._gsm8k import Problem, read_gsm8k
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
@@ -56,13 +57,13 @@ class SquadGsm8k:
 
     squad_paths: Files
     gsm8k_path: Path
-    num_requests: PositiveInt = 1024
+    num_requests: NumRequests = 1024
     output_tokens: OutputTokens = 1
     sharing: Annotated[float, Field(ge=0, le=1)] = 0.5
-    cluster_size: PositiveInt = 16
+    cluster_size: Count = 16
     gsm8k_share: Annotated[float, Field(ge=0, le=1)] = 0.5
-    article_tokens: PositiveInt = 900
-    num_examples: PositiveInt = 8
+    article_tokens: LengthTokens = 900
+    num_examples: Count = 8
     tokenizer: str | None = "o200k"
 
     def recorded(self) -> frozenset[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
+from sim.quantities import Count, NumRequests
 from sim.requests import Demand
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
 from sim.workloads._sharing import (
@@ -44,10 +45,10 @@ class Stars:
     accidental_sharing : whether questions and singletons begin alike by accident, as real text does.
     """
 
-    num_requests: PositiveInt = 1024
+    num_requests: NumRequests = 1024
     output_tokens: OutputTokens = 1
     sharing: Annotated[float, Field(ge=0, le=1)] = 0.5
-    cluster_size: PositiveInt = 16
+    cluster_size: Count = 16
     prefix_tokens: Length = 900
     question_tokens: Length = (30, 80)
     singleton_tokens: Length = 950

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from pydantic import PositiveInt
 
 from mechanism.prompts import IntArray, Prompts
 from sim.prefix_sharing import prefix_sharing
+from sim.quantities import NumRequests
 from sim.requests import Demand
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
 from sim.workloads._real_texts import Files, Tokens, encoder, join_pieces
@@ -46,7 +46,7 @@ class SweAgent:
     """
 
     paths: Files
-    num_requests: PositiveInt | None = 1024
+    num_requests: NumRequests | None = 1024
     output_tokens: Literal["recorded"] | OutputTokens = "recorded"
     private_runs: bool = False
     tokenizer: str | None = "o200k"

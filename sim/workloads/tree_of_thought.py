@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import PositiveInt
 
 from sim.errors import ScenarioError
 from sim.prefix_sharing import prefix_sharing
+from sim.quantities import Count, NumRequests
 from sim.requests import Demand
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
 from sim.workloads._real_texts import Files, Tokens, encoder, join_pieces
@@ -54,10 +54,10 @@ class TreeOfThought:
     variant: Literal["short", "long"]
     path: Path | None = None
     squad_paths: Files | None = None
-    num_requests: PositiveInt | None = 1024
+    num_requests: NumRequests | None = 1024
     output_tokens: OutputTokens = 1
-    arity: PositiveInt = 3
-    depth: PositiveInt = 3
+    arity: Count = 3
+    depth: Count = 3
     article_tokens: Length = (3000, 5000)
     tokenizer: str | None = "o200k"
 

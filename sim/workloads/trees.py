@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import Field
 
 from mechanism.prompts import IntArray, Prompts
 from sim.errors import ScenarioError
+from sim.quantities import Count, NumRequests
 from sim.requests import Demand
 from sim.workloads._outputs import OutputTokens, draw_output_tokens
 from sim.workloads._sharing import (
     STAR_EXPONENTS,
     Length,
     check_lengths,
+    check_total,
     draw_lengths,
     private_prompts,
     write_accidental_tokens,
@@ -45,13 +48,13 @@ class Trees:
     accidental_sharing : whether roots begin alike by accident; off by default, as MATH.md measures trees without.
     """
 
-    num_requests: PositiveInt | None = 1024
+    num_requests: NumRequests | None = 1024
     output_tokens: OutputTokens = 1
-    arity: PositiveInt = 3
-    depth: NonNegativeInt = 6
+    arity: Count = 3
+    depth: Annotated[int, Field(ge=0, le=64)] = 6
     root_tokens: Length = 40
     step_tokens: Length = 20
-    num_trees: PositiveInt = 1
+    num_trees: Count = 1
     accidental_sharing: bool = False
 
     def __post_init__(self) -> None:
@@ -115,6 +118,7 @@ def _join(texts: Prompts, steps: IntArray) -> Prompts:
     nodes = steps[present]
     sources = texts.indptr[nodes]
     counts = texts.indptr[nodes + 1] - sources
+    check_total(float(counts.sum()))
     targets = np.concatenate(([0], np.cumsum(counts)))
     symbols = np.empty(targets[-1], dtype=texts.symbols.dtype)
     for target, source, count in zip(targets.tolist(), sources.tolist(), counts.tolist(), strict=False):

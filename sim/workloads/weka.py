@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import PositiveFloat
 
 from sim.errors import ScenarioError
 from sim.json_rows import Row, short
+from sim.quantities import Ratio
 from sim.requests import Demand
 from sim.workloads._json_items import read_json
 from sim.workloads._session_starts import session_starts
@@ -51,7 +51,7 @@ class Weka(TraceOptions):
     session_rate : documents that start per second, as a Poisson process; null = all at once.
     """
 
-    session_rate: PositiveFloat | None = None
+    session_rate: Ratio | None = None
     needs: ClassVar[frozenset[str]] = frozenset(("id", "block_size", "requests"))
     reads: ClassVar[str] = "times in s, ids local to a document"
 

@@ -18,7 +18,7 @@ from sim.requests import RequestTable
 
 MIXED = """\
 {"id": "x", "user": "u", "bid": 0.1, "value": 0.3, "tokens": [5, 99999999999], "arrival_s": 0.1, "output_ids": [7, 8]}
-{"id": "y", "user": "v", "bid": 1e300, "tokens": [5], "arrival_s": 0.30000000000000004, "output_tokens": 2}
+{"id": "y", "user": "v", "bid": 1e99, "tokens": [5], "arrival_s": 0.30000000000000004, "output_tokens": 2}
 """
 
 

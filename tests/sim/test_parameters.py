@@ -93,7 +93,7 @@ def test_a_positive_integer_is_that(bad: Any) -> None:
         ({"rate": 1, "sizes": [1, 2.5]}, "rule.sizes.1: found 2.5; expected a valid integer."),
         ({"rate": 1, "sizes": [1]}, "rule.sizes: found [1]; expected 2 entries or more."),
         ({"rate": 1, "limit": float("nan")}, "rule.limit: found NaN; expected greater than 0."),
-        ({"rate": 1, "outputs": 0}, "rule.outputs: found 0; expected greater than 0 or a block."),
+        ({"rate": 1, "outputs": 0}, "rule.outputs: found 0; expected greater than or equal to 1 or a block."),
         ({"rate": 1, "outputs": "x"}, 'rule.outputs: found "x"; expected a valid integer or a block.'),
         ({"rate": 1, "outputs": {"median": 1}}, 'found {"median": 1}; expected a block with a kind.'),
         (

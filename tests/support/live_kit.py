@@ -27,7 +27,10 @@ import build_env  # noqa: E402 (the builder is a script beside the live tests)
 
 BASE_ARGS = [
     *("--load-format", "dummy", "--dtype", "float32", "--device", "cpu", "--attention-backend", "torch_native"),
-    *("--sampling-backend", "pytorch", "--disable-cuda-graph", "--skip-server-warmup", "--mem-fraction-static", "0.3"),
+    *("--sampling-backend", "pytorch", "--disable-cuda-graph", "--skip-server-warmup"),
+    # The pool is as large as --max-total-tokens says. This share of the free memory only decides whether the server
+    # starts: a small one makes it give up where other processes take memory while its model loads.
+    *("--mem-fraction-static", "0.8"),
 ]
 
 
