@@ -94,7 +94,7 @@ def read_design(source: Source, options: SweepOptions) -> Design:
     random = kept.random(options.random, ranges)
     columns = zips or kept.zips()
     axes = (*map(Axis.of, kept.grid()), *fixed, *([zipped(columns)] if columns else []))
-    _refuse_sizes(axes, 1 if random is None else random[0], source)
+    _refuse_sizes(axes, None if random is None else random[0], source)
     if random is not None:
         axes = (*axes, _draw(*random, _seed(source, sets)))
     return Design(axes)
@@ -164,10 +164,10 @@ def _seed(source: Source, sets: Sequence[Typed]) -> int:
     return seed
 
 
-def _refuse_sizes(axes: Sequence[Axis], num_random: int, source: Source) -> None:
+def _refuse_sizes(axes: Sequence[Axis], num_random: int | None, source: Source) -> None:
     """Refuse a design without an axis, with a key on two axes, or with too many points."""
     where = source.where(("sweep",)) if "sweep" in source.data else source.file
-    if num_random == 1 and all(axis.kind == "fixed" for axis in axes):
+    if num_random is None and all(axis.kind == "fixed" for axis in axes):
         hint = "Give one, such as --set batching.size=32,64,128, or write a sweep: block."
         raise ScenarioError(where, "nothing to sweep", "a key with several values", hint)
     seen: set[str] = set()
@@ -176,7 +176,7 @@ def _refuse_sizes(axes: Sequence[Axis], num_random: int, source: Source) -> None
             if key in seen:
                 raise ScenarioError(origin, f"the key {key} on two axes", "each key once")
             seen.add(key)
-    points = num_random * math.prod(len(axis.rows) for axis in axes)
+    points = (num_random or 1) * math.prod(len(axis.rows) for axis in axes)
     if points > MOST_POINTS:
         hint = "Give fewer values, or draw some: --random N --range key=low,high."
         raise ScenarioError(where, f"{points:,} points", f"at most {MOST_POINTS:,}", hint)

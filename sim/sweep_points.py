@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from sim.errors import ScenarioError
-from sim.scenario import Scenario, scenario_of
+from sim.scenario import Scenario, open_scenario, override, scenario_of
 from sim.sweep import Point
 from sim.sweep_cell import plain_json
-from sim.sweep_design import Design
+from sim.sweep_block import SweepBlock
+from sim.sweep_design import Design, SweepOptions, read_design
 from sim.yaml_source import Source
 
-__all__ = ["SweepPoints", "setting_text"]
+__all__ = ["SweepPoints", "check_scenario", "setting_text"]
 
 
 class SweepPoints(Sequence[Point]):
@@ -59,3 +60,23 @@ class SweepPoints(Sequence[Point]):
 def setting_text(value: Any) -> str:
     """A value as one would type it after ``--set key=``."""
     return value if isinstance(value, str) else json.dumps(plain_json(value), ensure_ascii=False)
+
+
+def check_scenario(
+    path: str, backend_types: Mapping[str, type[Any]], overrides: Sequence[str], backend: str | None
+) -> tuple[Scenario, int]:
+    """A scenario that is in order, as `load_scenario` gives it, and how many points its `sweep:` block has, all checked.
+
+    Raises
+    ------
+    ScenarioError
+        What is wrong with the scenario, its block or any point.
+    """
+    source = open_scenario(path, backend)
+    for each in overrides:
+        override(source, each)
+    scenario = scenario_of(source, backend_types)
+    if scenario.sweep == SweepBlock():
+        return scenario, 0
+    points = SweepPoints(source, read_design(source, SweepOptions()), backend_types)
+    return scenario, sum(1 for _ in points)
