@@ -148,11 +148,13 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Validate a scenario without running it; prints it fully resolved."""
-    resolved = _load(scenario, overrides or [], backend=backend).resolved()
+    from sim.sweep_points import check_scenario
+
+    loaded, points = check_scenario(scenario, _backend_types(), overrides or [], backend)
     if as_json:
-        print_json(resolved)
+        print_json(loaded.resolved())
     else:
-        typer.echo(f"{scenario}: ok")
+        typer.echo(f"{scenario}: ok" + (f", {points:,} points to sweep" if points else ""))
 
 
 @app.command()
