@@ -40,7 +40,16 @@ from sim.users import Users
 from sim.values import Values
 from sim.yaml_source import Source, parse_value, read_yaml
 
-__all__ = ["BackendEntry", "Scenario", "ScheduleEntry", "Workload", "load_scenario", "open_scenario", "scenario_of"]
+__all__ = [
+    "BackendEntry",
+    "Scenario",
+    "ScheduleEntry",
+    "Workload",
+    "load_scenario",
+    "open_scenario",
+    "override",
+    "scenario_of",
+]
 
 KEYS = (*(f.name for f in fields(Header)), *KIND_FOLDERS, *USE_FOLDERS, *BLOCKS, "backend")
 
@@ -165,8 +174,8 @@ def load_scenario(
         Whatever is wrong, with file and line, key, what was found, what was expected, and a suggestion.
     """
     source = open_scenario(path, backend)
-    for override in overrides:
-        _override(source, override)
+    for each in overrides:
+        override(source, each)
     for key, value in (("seed", seed), ("trials", trials)):
         if value is not None:
             source.put((key,), value, f"--{key}")
@@ -246,11 +255,12 @@ def _mapping(source: Source, key: str) -> dict[str, Any]:
     return block
 
 
-def _override(source: Source, override: str) -> None:
-    key, equals, text = override.partition("=")
+def override(source: Source, setting: str) -> None:
+    """Set one key of a document: `setting` is ``"key.key=value"``, the value in YAML."""
+    key, equals, text = setting.partition("=")
     origin, steps = f"--set {key}", tuple(key.split("."))
     if not equals or not all(steps):
-        raise ScenarioError(f"--set {override}", f'"{override}"', "key=value, with dots between nested keys")
+        raise ScenarioError(f"--set {setting}", f'"{setting}"', "key=value, with dots between nested keys")
     source.put(steps, parse_value(text, origin), origin)
 
 
