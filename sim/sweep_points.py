@@ -10,8 +10,8 @@ from typing import Any, overload
 from sim.errors import ScenarioError
 from sim.scenario import Scenario, open_scenario, override, scenario_of
 from sim.sweep import Point
-from sim.sweep_cell import plain_json
 from sim.sweep_block import SweepBlock
+from sim.sweep_cell import plain_json
 from sim.sweep_design import Design, SweepOptions, read_design
 from sim.yaml_source import Source
 
@@ -65,7 +65,7 @@ def setting_text(value: Any) -> str:
 def check_scenario(
     path: str, backend_types: Mapping[str, type[Any]], overrides: Sequence[str], backend: str | None
 ) -> tuple[Scenario, int]:
-    """A scenario that is in order, as `load_scenario` gives it, and how many points its `sweep:` block has, all checked.
+    """A scenario as `load_scenario` gives it, and how many points its `sweep:` block has, all of them checked.
 
     Raises
     ------
