@@ -151,10 +151,8 @@ def check(
     from sim.sweep_points import check_scenario
 
     loaded, points = check_scenario(scenario, _backend_types(), overrides or [], backend)
-    if as_json:
-        print_json(loaded.resolved())
-    else:
-        typer.echo(f"{scenario}: ok" + (f", {points:,} points to sweep" if points else ""))
+    said = f"{scenario}: ok" + (f", {points:,} points to sweep" if points else "")
+    print_json(loaded.resolved()) if as_json else typer.echo(said)
 
 
 @app.command()
