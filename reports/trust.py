@@ -9,12 +9,12 @@ from reports.load import Run
 from reports.series import finite
 from sim.papers_figures import gap_sentence, prompts_sentence
 
-__all__ = ["facts", "sentences", "setting"]
+__all__ = ["facts", "latencies", "premises", "sentences", "setting_of"]
 
 
-def setting(run: Run) -> str:
+def setting_of(scenario: Mapping[str, Any]) -> str:
     """The engine setting of MATH.md that `dispatch.in_flight` stands for."""
-    dispatch = run.scenario.get("dispatch")
+    dispatch = scenario.get("dispatch")
     if not isinstance(dispatch, Mapping) or "in_flight" not in dispatch:
         return "not reported"
     in_flight = dispatch["in_flight"]
@@ -36,13 +36,13 @@ def sentences(run: Run) -> Iterator[str]:
             f" trial every schedule met the same requests, values and arrivals, and {run.schedules[0]} is"
             " subtracted."
         )
-    yield f"Engine setting: {setting(run)}. Results depend on it; compare like with like."
+    yield f"Engine setting: {setting_of(run.scenario)}. Results depend on it; compare like with like."
     if gap := run.summary.get("gap_to_bid_sort"):
         yield f"{_sentence(gap_sentence(gap))}."
     if prompts := prompts_sentence(run.manifest.get("facts") or {}):
         yield f"{_sentence(prompts)}."
-    yield from _assumptions(run)
-    yield from _latencies(run.manifest.get("profile"))
+    yield from premises(run.scenario)
+    yield from latencies(run.manifest.get("profile"))
     if run.manifest.get("status") == "interrupted":
         yield "The run was interrupted: what is shown is what had been recorded by then."
     if run.engine_steps is None:
@@ -62,7 +62,7 @@ def facts(run: Run) -> tuple[tuple[str, str], ...]:
         ("Trials", str(_trials(run))),
         ("Requests", f"{len(run.requests) // max(1, _trials(run) * len(run.schedules)):,} a trial and schedule"),
         ("Schedules", ", ".join(run.schedules)),
-        ("Engine setting", setting(run)),
+        ("Engine setting", setting_of(run.scenario)),
         ("Run folder", run.folder.name),
     )
 
@@ -80,8 +80,9 @@ def _trials(run: Run) -> int:
     return int(run.requests["trial"].n_unique())
 
 
-def _assumptions(run: Run) -> Iterator[str]:
-    values = run.scenario.get("values")
+def premises(scenario: Mapping[str, Any]) -> Iterator[str]:
+    """What is assumed of values, ranks and bids."""
+    values = scenario.get("values")
     if isinstance(values, Mapping) and values.get("kind") == "pareto":
         shape = finite(values.get("shape"))
         if shape is not None and shape <= 2:
@@ -89,16 +90,16 @@ def _assumptions(run: Run) -> Iterator[str]:
                 f"Values are drawn from a Pareto law of shape {shape:g}, whose variance is infinite: a few"
                 " requests carry much of the welfare, and standard errors understate how far another seed may lie."
             )
-    arrivals = run.scenario.get("arrivals")
+    arrivals = scenario.get("arrivals")
     if isinstance(arrivals, Mapping):
         whole = arrivals.get("kind") == "saturated"
         cohort = "the whole run, for all requests wait from the start" if whole else "one scheduling batch"
         yield f"Welfare is taken on the realised order: ranks by TTFT within {cohort}."
-    if run.scenario.get("bidding") in (None, "truthful", {"use": "truthful"}):
+    if scenario.get("bidding") in (None, "truthful", {"use": "truthful"}):
         yield "Bids are truthful: every bid is the request's value."
 
 
-def _latencies(profile: Any) -> Iterator[str]:
+def latencies(profile: Any) -> Iterator[str]:
     """Where the latencies come from, when the profile says they were not measured on a live server."""
     if not isinstance(profile, Mapping):
         return

@@ -15,6 +15,7 @@ from typing import Any
 from sim.compare_keys import facts_of, word
 from sim.compare_rows import Missing, Row, Source
 from sim.errors import ScenarioError
+from sim.sweep_cell import read_cell
 
 __all__ = ["load_sources"]
 
@@ -68,42 +69,45 @@ def _run(number: int, folder: Path) -> Source:
 def _sweep(number: int, folder: Path) -> Source:
     """A sweep's cells as they lie on disk: also of one that was killed before its results were gathered."""
     design = _object(folder / "sweep.json")
-    axes = tuple(axis["key"] for axis in design["axes"])
     rows: list[Row] = []
     missing: list[Missing] = []
     first: Mapping[str, Any] = {}
     warnings: dict[str, None] = {}
-    for place, point in enumerate(design["points"]):
-        settings, name = point["settings"], f"cell {place}"
+    for point in design["points"]:
+        key, settings, name = point["key"], point["settings"], f"cell {point['cell']}"
         command = _command(design, settings)
-        path = folder / "cells" / f"{point['key']}.json"
-        if not path.is_file():
-            reason = design.get("failures", {}).get(point["key"], "not run yet")
+        cell = read_cell(folder, key)
+        if cell is None:
+            reason = _why(folder / "failures" / f"{key}.json")
             missing.append(Missing(source=number, place=name, settings=settings, reason=reason, command=command))
             continue
-        cell = _object(path)
         first = first or cell
-        warnings |= dict.fromkeys(cell.get("warnings") or ())
+        warnings |= dict.fromkeys(cell["warnings"])
         rows += _rows(number, name, settings, cell["scenario"], cell["summary"], command)
     return Source(
         folder=folder,
         name=str(design["name"]),
         status=str(design["status"]),
-        axes=axes,
-        random=design.get("kind") == "random",
+        axes=tuple(axis["key"] for axis in design["axes"]),
+        drawn=tuple(axis["key"] for axis in design["axes"] if axis["design"] == "random"),
         rows=tuple(rows),
         missing=tuple(missing),
         scenario=first.get("scenario", {}),
-        card={"versions": {"inference-auctions": first.get("version")}, "profile": None},
+        card={"versions": {"inference-auctions": design.get("version")}, "profile": None},
         warnings=tuple(warnings),
-        definitions=first.get("summary", {}).get("definitions") or {},
+        definitions=design.get("definitions") or {},
     )
+
+
+def _why(failure: Path) -> str:
+    return str(_object(failure).get("error")) if failure.is_file() else "not run yet"
 
 
 def _command(design: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """What makes one cell again as a run, to copy into a shell."""
-    pairs = [f"--set {shlex.quote(f'{key}={word(value)}')}" for key, value in settings.items()]
-    return " ".join(["inference-auctions simulate", shlex.quote(str(design["scenario"])), *pairs])
+    set_all = {**design.get("fixed", {}), **settings}
+    pairs = [f"--set {shlex.quote(f'{key}={word(value)}')}" for key, value in set_all.items()]
+    return " ".join(["inference-auctions simulate", shlex.quote(str(design.get("scenario", design["name"]))), *pairs])
 
 
 def _rows(

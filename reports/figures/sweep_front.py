@@ -43,7 +43,7 @@ def front(
         if mine:
             traces.append(_marks(comparison, mine, look.label, look.css, look.symbol, welfare, ttft, 1.0))
     if len(best) <= _LABELLED:
-        traces.append(_labels(comparison, best, welfare, ttft, link))
+        traces.append(_labels(best, welfare, ttft, link))
     groups = len({row.requests for setting in comparison.settings for row in setting.rows.values()})
     caption = (
         "Up and to the left is better. Grey: another point on the same requests waits no longer at no less welfare."
@@ -95,7 +95,6 @@ def _marks(
 
 
 def _labels(
-    comparison: Comparison,
     points: Sequence[FrontPoint],
     welfare: Shown,
     ttft: Shown,

@@ -5,7 +5,7 @@ import pytest
 from run_folders import edit_json, write_run
 
 from reports.load import Run, load_run
-from reports.trust import facts, sentences, setting
+from reports.trust import facts, sentences, setting_of
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def with_scenario(folder: Path, old: str, new: str) -> Run:
     [("1", "serial"), ("4", "window-4"), ("null", "queue"), ("", "queue")],
 )
 def test_the_engine_setting_has_its_name(folder: Path, in_flight: str, name: str) -> None:
-    assert setting(with_scenario(folder, "in_flight: 1", f"in_flight: {in_flight}")).split(" (")[0] == name
+    assert setting_of(with_scenario(folder, "in_flight: 1", f"in_flight: {in_flight}").scenario).split(" (")[0] == name
 
 
 def test_an_unknown_setting_is_not_guessed(folder: Path) -> None:
-    assert setting(with_scenario(folder, "dispatch: {in_flight: 1}\n", "")) == "not reported"
+    assert setting_of(with_scenario(folder, "dispatch: {in_flight: 1}\n", "").scenario) == "not reported"
 
 
 def test_a_whole_run_says_all_that_matters(folder: Path) -> None:
