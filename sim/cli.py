@@ -14,6 +14,7 @@ import typer
 from mechanism.errors import AuctionsError
 from sim.audit_command import audit_command
 from sim.calibrate_command import calibrate_command
+from sim.compare_command import compare_command
 from sim.cli_options import (
     BackendOption,
     JsonOption,
@@ -275,7 +276,7 @@ def _late(place: str) -> Callable[..., Any]:
 
 _write_pages = _late("reports.pages:write_pages")
 app.command()(audit_command(_backend_types, _late("reports.audit_page:write_audit_page")))
-for command in (calibrate_command, sweep_command, validate_command):
+for command in (calibrate_command, compare_command, sweep_command, validate_command):
     app.command()(command(_backend_types, _late))
 
 
