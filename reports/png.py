@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from plotly.graph_objects import Figure
+
 from reports.chart import Chart
 from sim.errors import ScenarioError
 
@@ -37,10 +39,10 @@ def _write(charts: Sequence[Chart], folder: Path) -> list[Path]:
     import plotly.io
     from kaleido import ChromeNotFoundError
 
-    drawn = [chart for chart in charts if chart.figure is not None]
+    drawn = [(chart, chart.figure) for chart in charts if chart.figure is not None]
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{chart.key}.png" for chart in drawn]
-    figures = [_in_light(chart) for chart in drawn]
+    paths = [folder / f"{chart.key}.png" for chart, _ in drawn]
+    figures = [_in_light(chart, figure) for chart, figure in drawn]
     try:
         plotly.io.write_images(figures, paths, format="png", width=_WIDTH, scale=_SCALE)
     except ChromeNotFoundError as error:
@@ -49,9 +51,9 @@ def _write(charts: Sequence[Chart], folder: Path) -> list[Path]:
     return paths
 
 
-def _in_light(chart: Chart) -> dict[str, Any]:
+def _in_light(chart: Chart, figure: Figure) -> dict[str, Any]:
     """The figure with its title and the light palette's colours in place of CSS variables."""
-    plain: dict[str, Any] = _resolved(chart.figure.to_plotly_json())
+    plain: dict[str, Any] = _resolved(figure.to_plotly_json())
     layout = plain["layout"]
     layout["font"]["family"] = _FONT
     layout["title"] = {"text": chart.title, "x": 0.01, "xanchor": "left", "font": {"size": 15}}

@@ -14,7 +14,6 @@ import typer
 from mechanism.errors import AuctionsError
 from sim.audit_command import audit_command
 from sim.calibrate_command import calibrate_command
-from sim.compare_command import compare_command
 from sim.cli_options import (
     BackendOption,
     JsonOption,
@@ -28,6 +27,7 @@ from sim.cli_options import (
     TrialsOption,
 )
 from sim.cli_output import print_json, print_table, say
+from sim.compare_command import compare_command
 from sim.foreign_rooms import foreign_room
 from sim.sweep_command import sweep_command
 from sim.validate_command import validate_command
