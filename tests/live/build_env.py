@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import venv
@@ -19,6 +20,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 DEFAULT_VERSION = "0.5.23"
+#: What an environment and its downloads take, and what a server with its tests does, bytes.
+DISK, MEMORY = 4 << 30, 3 << 30
 #: What makes SGLang run where there is no accelerator, one thread, and never ask a model hub.
 ENVIRONMENT = {
     "SGLANG_USE_CPU_ENGINE": "1",
@@ -61,6 +64,12 @@ def why_not(version: str) -> str | None:
         return f"the pins are for Linux on x86_64, this is {sys.platform} on {platform.machine()}"
     if sys.version_info[:2] not in {(3, 11), (3, 12)}:
         return f"the pins are for Python 3.11 and 3.12, this is {platform.python_version()}"
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if memory < MEMORY:
+        return f"a server takes {MEMORY >> 30} GiB of memory, this machine has {memory / (1 << 30):.1f}"
+    disk = shutil.disk_usage(ROOT).free
+    if disk < DISK and not is_built(version):
+        return f"it takes {DISK >> 30} GiB of disk with its downloads, {disk / (1 << 30):.1f} are free"
     return None
 
 

@@ -28,7 +28,8 @@ WORKLOADS = {
     "question_tokens: [5, 12], singleton_tokens: 95}",
     "chains": "{kind: chains, num_requests: 40, output_tokens: 4, turns: 5, system_tokens: 120, issue_tokens: 20, "
     "turn_tokens: 27}",
-    "trees": "{kind: trees, output_tokens: 4, arity: 3, depth: 2, root_tokens: 80, step_tokens: 20, num_trees: 3}",
+    "trees": "{kind: trees, num_requests: 39, output_tokens: 4, arity: 3, depth: 2, root_tokens: 80, step_tokens: 20, "
+    "num_trees: 3}",
 }
 
 
