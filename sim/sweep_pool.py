@@ -84,7 +84,7 @@ def _ray(jobs: int | None, address: str | None) -> Iterator[None]:
         import ray
         from ray.util.joblib import register_ray
     except ImportError:
-        hint = "Install it with: pip install 'inference-auctions[ray]'"
+        hint = "Install it with: pip install -e '.[ray]'"
         raise ScenarioError("--executor ray", "no Ray in this environment", "the package ray", hint) from None
     size = {"num_cpus": jobs} if address is None else {}
     try:
