@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SCENARIO ?= scenarios/mixshare-50.yaml
 VERSION ?= 0.5.23
 
-.PHONY: demo test slow live live-short sglang-cpu gpu-calibrate lint bench schema oracle clean
+.PHONY: demo test slow live live-short sglang-cpu gpu-calibrate ray lint bench schema oracle clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/inference-auctions simulate $(SCENARIO)
@@ -40,6 +40,10 @@ gpu-calibrate: $(VENV)/core.stamp
 	$(BIN)/inference-auctions calibrate $(SCENARIO) --set $(GPU_SERVER) --out $(PROFILE)
 	$(BIN)/inference-auctions validate $(SCENARIO) --set $(GPU_SERVER) --profile $(PROFILE) --trials 1 --out $(PROFILE:.json=-fidelity.html)
 
+# Sweeps on a Ray of one machine: installs Ray (hundreds of megabytes), then runs the tests that need it.
+ray: $(VENV)/ray.stamp
+	$(BIN)/python -m pytest -q -m slow tests/sim/test_sweep_ray.py
+
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -62,6 +66,10 @@ $(VENV)/core.stamp: requirements/core.txt pyproject.toml
 
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/core.stamp
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/ray.stamp: requirements/ray.txt $(VENV)/dev.stamp
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/ray.txt
 	touch $@
 
 # A few of SGLang's own files, unpacked from its wheel: the cache tests run them beside ours. Where the wheel cannot be
