@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= scenarios/mixshare-50.yaml
 VERSION ?= 0.5.23
+PEERS := .venv-peers
 
-.PHONY: demo test slow live live-short sglang-cpu gpu-calibrate ray lint bench schema oracle clean
+.PHONY: demo test slow live live-short sglang-cpu gpu-calibrate ray lint bench bench-peers schema oracle clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/inference-auctions simulate $(SCENARIO)
@@ -51,6 +52,15 @@ lint: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python tests/benchmarks/run_all.py
+
+# Other simulators on the same requests; they live in an environment of their own (about 800 MB).
+bench-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp
+	$(BIN)/python tests/benchmarks/peers.py $(PEERS)/bin/python
+
+$(PEERS)/peers.stamp: requirements/peers.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --require-hashes -r requirements/peers.txt
+	touch $@
 
 schema: $(VENV)/dev.stamp
 	$(BIN)/inference-auctions schema > scenarios/scenario.schema.json

@@ -15,6 +15,7 @@ tokens, about 30,000. Published rates of others, not run here: Vidur 337, DistSe
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,15 +66,16 @@ class Peer:
 
 def main() -> None:
     """Measure every simulator and print one table, with the commands below it."""
-    python = Path(sys.argv[1])
+    python = Path(sys.argv[1]).absolute()
     table = Table("simulator", "requests / CPU-s", "KB a request", "base MB", "hit rate", "models", title="Peers")
     console = Console(width=150)
     commands = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "peers.yaml").write_text(SCENARIO)
-        for size in SIZES:
-            write_trace(folder, size)
+        # in processes of their own: a child's peak memory begins at its parent's
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
+            list(pool.map(write_trace, [folder] * len(SIZES), SIZES))
         for peer in peers(python):
             console.print(f"measuring {peer.name} …", style="dim")
             table.add_row(peer.name, *measure(peer, folder), peer.models)
