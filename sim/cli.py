@@ -29,6 +29,7 @@ from sim.cli_options import (
 from sim.cli_output import print_json, print_table, say
 from sim.compare_command import compare_command
 from sim.foreign_rooms import foreign_room
+from sim.reproduce_command import reproduce_command
 from sim.sweep_command import sweep_command
 from sim.validate_command import validate_command
 
@@ -276,7 +277,7 @@ def _late(place: str) -> Callable[..., Any]:
 
 _write_pages = _late("reports.pages:write_pages")
 app.command()(audit_command(_backend_types, _late("reports.audit_page:write_audit_page")))
-for command in (calibrate_command, compare_command, sweep_command, validate_command):
+for command in (calibrate_command, compare_command, reproduce_command, sweep_command, validate_command):
     app.command()(command(_backend_types, _late))
 
 

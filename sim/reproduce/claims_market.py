@@ -57,7 +57,7 @@ CLAIMS_FIG4 = (
         figure="fig4",
         text="autobidding, T = 60: welfare about 10 % below that of truthful bids in a single auction",
         source="§5, on Figure 4; its details (Appendix D.11) are lost",
-        rule="the 95 % interval overlaps −8 … −12 %",
+        rule="−8 … −12 %",
         assumption="budgets, which the paper's text does not state: here spread over 10–100 % of what each user would "
         "pay if all were truthful; the loss grows as budgets shrink (see the budget levels)",
         parts=tuple(
@@ -100,7 +100,7 @@ CLAIMS_RUN_TIME = (
         figure="runtime",
         text="schedule and payments: very little overhead beside building the tree",
         source="§3",
-        rule="the 95 % interval overlaps ≤ ⅓ of the tree's time, for 1,024 prompts of about 1,000 tokens",
+        rule="≤ ⅓ of the tree's time, for 1,024 prompts of about 1,000 tokens",
         assumption="this machine and this implementation: numpy, one thread",
         parts=(
             Part(
@@ -118,7 +118,7 @@ CLAIMS_RUN_TIME = (
         figure="runtime",
         text="payments that make truth the best bid cost a negligible overhead",
         source="§7",
-        rule="the 95 % interval of tree + schedule + payments overlaps ≤ 1 % of the time the queue takes to serve",
+        rule="tree + schedule + payments ≤ 1 % of the time the queue takes to serve",
         assumption="CPU time of this machine against the simulated serving time of mixshare-50, n = Q",
         parts=(
             Part(
@@ -135,8 +135,8 @@ CLAIMS_RUN_TIME = (
         figure="runtime",
         text="all payments in quasilinear time; by their definition they would be quadratic",
         source="§3.2",
-        rule="the 95 % interval of the fitted exponent of n overlaps ≤ 1.15 from 10⁴ to 10⁶ (n log n alone makes "
-        "1.09), and 1.8 … 2.2 for the definition from 1,024 to 4,096",
+        rule="fitted exponent of n ≤ 1.15 from 10⁴ to 10⁶ (n log n alone makes 1.09), and 1.8 … 2.2 for the definition "
+        "from 1,024 to 4,096",
         assumption="this machine: a million requests no longer fit the processor's caches",
         parts=(
             Part(

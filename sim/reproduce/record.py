@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from sim.compare_stats import interval_of
-from sim.reproduce.claims import Claim, Part, judge
+from sim.reproduce.claims import Claim, Part
 from sim.reproduce.claims_market import CLAIMS
 from sim.reproduce.engine_settings import SETTINGS
 from sim.reproduce.experiments import Figure, PanelPoint
+from sim.reproduce.judging import RULE, interval_json, judge
 from sim.reproduce.readings import Readings
 from sim.reproduce.run_time import RunTimes
 from sim.reproduce.text_source import TextSource
+from sim.sweep_cell import package_version
 
-__all__ = ["METRICS", "claim_verdict", "figure_record", "interval_json"]
+__all__ = ["METRICS", "claim_verdict", "figure_record"]
 
 #: What the paper plots: metric of summary.json → (title, unit, scale).
 METRICS = {
@@ -42,11 +42,13 @@ def figure_record(figure: Figure, readings: Sequence[Readings], text: TextSource
     return {
         "figure": figure.name,
         "title": figure.title,
+        "version": package_version(),
         "seed": seed,
         "trials": trials,
         "text": text.words,
         "data": None if text.data is None else str(text.data),
         "command": shlex.join(["inference-auctions", "reproduce", figure.name, *simulate, *data]),
+        "rule": RULE,
         "settings": [{"name": setting.name, "words": setting.words} for setting in SETTINGS],
         "panels": [
             {
@@ -64,16 +66,14 @@ def figure_record(figure: Figure, readings: Sequence[Readings], text: TextSource
 
 
 def claim_verdict(claim: Mapping[str, Any], setting: str) -> str:
-    """A claim's verdict in a setting: no if any part says no, undecided if any has no interval, else yes."""
+    """A claim's verdict in a setting: no if any part says no, else cannot tell if any part cannot, else yes."""
     found = {part["settings"][setting]["verdict"] for part in claim["parts"]}
-    return "no" if "no" in found else "undecided" if "undecided" in found else "yes"
+    return "no" if "no" in found else "cannot tell" if "cannot tell" in found else "yes"
 
 
-def interval_json(trials: Any) -> Json:
-    """Mean, ends of the 95 % interval and n of an array of trials; NaN and None are trials without the number."""
-    numbers = [None if each is None or math.isnan(each) else float(each) for each in trials]
-    found = interval_of(numbers)
-    return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
+def _over_trials(numbers: Iterable[float | None]) -> Json:
+    """The interval of a number over trials; NaN and None are trials without it."""
+    return interval_json(interval_of([None if each is None or math.isnan(each) else float(each) for each in numbers]))
 
 
 def _point(
@@ -87,7 +87,7 @@ def _point(
         cells[setting.name] = {
             "command": shlex.join(["inference-auctions", "simulate", name, *changes, *simulate]),
             "schedules": {
-                label: {metric: interval_json([row[metric] for row in schedule["trials"]]) for metric in METRICS}
+                label: {metric: _over_trials([row[metric] for row in schedule["trials"]]) for metric in METRICS}
                 for label, schedule in summary["schedules"].items()
             },
             "pacing": summary.get("pacing", {}).get("schedules"),
@@ -125,6 +125,7 @@ def _part(part: Part, claim: Claim, readings: Sequence[Readings]) -> Json:
             "words": part.within.words(part.unit),
         },
         "unit": part.unit,
+        "every": part.every,
         "settings": {name: each.to_json() for name, each in found.items()},
     }
 
@@ -138,7 +139,7 @@ def _run_times(times: RunTimes) -> Json:
                 "n": row.n,
                 "prompt_tokens": row.prompt_tokens,
                 **{
-                    name: None if getattr(row, name) is None else interval_json(np.array(getattr(row, name)))
+                    name: None if getattr(row, name) is None else _over_trials(getattr(row, name))
                     for name in ("tree_s", "schedule_s", "payments_s", "naive_s")
                 },
             }

@@ -17,7 +17,7 @@ from sim.reproduce.text_source import SYNTHETIC, TextSource
 from sim.run_folder import strict_json, write_text
 from sim.sweep import Point, Progress, run_points
 
-__all__ = ["Plan", "reproduce"]
+__all__ = ["Plan", "Summaries", "run_cells", "time_auctions", "write_records"]
 
 #: Series → sizes of the run times.
 SIZES: Mapping[str, tuple[int, ...]] = {LONG: LONG_SIZES, SHORT: SHORT_SIZES}
@@ -50,20 +50,12 @@ class Plan:
         return list(dict.fromkeys(every))
 
 
-def reproduce(
-    plan: Plan,
-    backend_types: Mapping[str, type[Any]],
-    *,
-    progress: Progress = lambda *_: None,
-    timing: Callable[[int, int], None] = lambda *_: None,
-) -> dict[str, Json]:
-    """Run what is missing, judge every claim, and write ``<figure>.json`` for every figure; returns them by name.
+#: (experiment, setting's name) → the cell's summary (summary.json's content).
+Summaries = Mapping[tuple[Experiment, str], Mapping[str, Any]]
 
-    The same call again runs nothing but the run times, which are a measurement of the moment.
 
-    Parameters
-    ----------
-    progress : of the cells; `timing` of the run times, called with (requests auctioned, requests in all).
+def run_cells(plan: Plan, backend_types: Mapping[str, type[Any]], progress: Progress = lambda *_: None) -> Summaries:
+    """Simulate what is missing; the same call again simulates nothing.
 
     Raises
     ------
@@ -75,26 +67,35 @@ def reproduce(
         It was interrupted; what is finished is kept.
     """
     wanted = plan.points()
-    scenarios = [
-        scenario_of(each, setting, plan.text, backend_types, seed=plan.seed, trials=plan.trials)
-        for each, setting in wanted
-    ]
+    make = {"seed": plan.seed, "trials": plan.trials}
+    scenarios = [scenario_of(each, setting, plan.text, backend_types, **make) for each, setting in wanted]
     points = [Point({}, scenario) for scenario in scenarios]
     plan.out.mkdir(parents=True, exist_ok=True)
     outcome = run_points(points, plan.out, backend_types, jobs=plan.jobs, progress=progress)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:
-        first, why = min(outcome.failures.items())
+        place, why = min(outcome.failures.items())
+        experiment, setting = wanted[place]
         raise NothingServedError(
-            f"{len(outcome.failures)} of {len(wanted)} cells failed, the first of {wanted[first][0].shape}, "
-            f"{wanted[first][1].name}: {why} The others are kept in {plan.out / 'cells'}."
+            f"{len(outcome.failures)} of {len(wanted)} cells failed, the first of {experiment.shape}, {setting.name}: "
+            f"{why} The others are kept in {plan.out / 'cells'}."
         )
     cells = zip(wanted, outcome.cells, strict=True)
-    summaries = {(each, setting.name): cell["summary"] for (each, setting), cell in cells if cell is not None}
-    times = None
-    if "runtime" in plan.figures:
-        times = measure_run_times(backend_types, seed=plan.seed, trials=plan.trials, sizes=plan.sizes, progress=timing)
+    return {(each, setting.name): cell["summary"] for (each, setting), cell in cells if cell is not None}
+
+
+def time_auctions(
+    plan: Plan, backend_types: Mapping[str, type[Any]], progress: Callable[[int, int], None] = lambda *_: None
+) -> RunTimes | None:
+    """Time the auction itself, if the plan asks for it: anew in every call, for it is a measurement of this machine."""
+    if "runtime" not in plan.figures:
+        return None
+    return measure_run_times(backend_types, seed=plan.seed, trials=plan.trials, sizes=plan.sizes, progress=progress)
+
+
+def write_records(plan: Plan, summaries: Summaries, times: RunTimes | None) -> dict[str, Json]:
+    """Judge every claim and write ``<figure>.json`` for every figure; returns them by name."""
     records = {}
     for name in plan.figures:
         readings = _readings(FIGURES[name], summaries, times if name == "runtime" else None)
@@ -103,9 +104,7 @@ def reproduce(
     return records
 
 
-def _readings(
-    figure: Figure, summaries: Mapping[tuple[Experiment, str], Any], times: RunTimes | None
-) -> Sequence[Readings]:
+def _readings(figure: Figure, summaries: Summaries, times: RunTimes | None) -> Sequence[Readings]:
     experiments = figure.experiments()
     return [
         Readings(setting.name, {each: summaries[each, setting.name] for each in experiments}, times)
