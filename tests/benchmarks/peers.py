@@ -7,9 +7,10 @@ processes, so reading the input and writing records are in them; the rate is the
 takes start-up out.
 
 What the peers do is not the same: the column "models" says what a request's cost buys. Found on two shared cores
-(2,000 and 20,000 requests): ours 12,000 to 14,000 requests per CPU-second with the auction; Dynamo's replay, in Rust
-and without an auction or records of each pass, 15,000 to 18,000; vllm-sr-sim, which knows no cache and no batch of
-tokens, about 30,000. Published rates of others, not run here: Vidur 337, DistServe's SimPy simulator 282, BLIS 219.
+(2,000 and 20,000 requests): ours 13,600 to 13,800 requests per CPU-second, with the auction or without; Dynamo's
+replay, in Rust and without an auction or records of requests and passes, 28,000 to 36,000; vllm-sr-sim, which knows
+neither cache nor batches of tokens, 36,000 to 40,000. Published rates of others, not run here: Vidur 337, DistServe's
+SimPy simulator 282, BLIS 219.
 """
 
 from __future__ import annotations
