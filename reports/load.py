@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import Any
 import polars as pl
 
 from sim.errors import ScenarioError
+from sim.run_files import read_object, read_table, run_file
+from sim.yaml_source import read_yaml
 
 __all__ = ["Run", "load_run", "load_runs"]
 
@@ -79,7 +80,7 @@ def load_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
     unique = list(dict.fromkeys(folder.resolve() for folder in folders))
     if not unique:
         raise ScenarioError("report", "no run folder", "at least one", "Give the path of a folder in runs/.")
-    names = [str(_json(folder, "manifest.json").get("name") or folder.name) for folder in unique]
+    names = [str(read_object(folder, "manifest.json").get("name") or folder.name) for folder in unique]
     if len(unique) == 1:
         return (load_run(unique[0]),)
     return tuple(load_run(folder, label) for folder, label in zip(unique, _labels(unique, names), strict=True))
@@ -93,25 +94,25 @@ def load_run(folder: Path, label: str = "") -> Run:
     ScenarioError
         A file or a column is missing, or a file is not what its name says.
     """
-    manifest, summary = _json(folder, "manifest.json"), _json(folder, "summary.json")
+    manifest, summary = read_object(folder, "manifest.json"), read_object(folder, "summary.json")
     if not summary.get("schedules"):
         raise ScenarioError(f"{folder}/summary.json: schedules", "nothing", "at least one schedule")
-    scenario_text = _file(folder, "scenario.yaml").read_text(encoding="utf-8")
-    has_tree = (folder / "tree.json").is_file()
-    has_steps = (folder / "engine_steps.parquet").is_file()
+    scenario = read_yaml(run_file(folder, "scenario.yaml"))
+    has_tree = (folder / "tree.json").exists()
+    has_steps = (folder / "engine_steps.parquet").exists()
     return Run(
         folder=folder,
         name=str(manifest.get("name") or folder.name),
         label=label,
-        scenario_text=scenario_text,
-        scenario=_yaml(scenario_text, f"{folder}/scenario.yaml"),
+        scenario_text=Path(scenario.file).read_text(encoding="utf-8-sig"),
+        scenario=scenario.data,
         manifest=manifest,
         summary=summary,
         requests=_table(folder, "requests.parquet", REQUESTS),
         auctions=_table(folder, "auctions.parquet", AUCTIONS),
         payments=_table(folder, "payments.parquet", PAYMENTS),
         engine_steps=_table(folder, "engine_steps.parquet", ENGINE_STEPS) if has_steps else None,
-        tree=_json(folder, "tree.json") if has_tree else None,
+        tree=read_object(folder, "tree.json") if has_tree else None,
     )
 
 
@@ -126,43 +127,9 @@ def _labels(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
     return [label if twins[label] == 1 else str(folder) for label, folder in zip(labels, folders, strict=True)]
 
 
-def _file(folder: Path, name: str) -> Path:
-    path = folder / name
-    if not path.is_file():
-        raise ScenarioError(
-            str(folder), f"no {name}", "a run folder", "Give a folder that `simulate` wrote, such as runs/…"
-        )
-    return path
-
-
-def _json(folder: Path, name: str) -> dict[str, Any]:
-    path = _file(folder, name)
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise ScenarioError(f"{path}:{error.lineno}", error.msg, "JSON") from error
-    if not isinstance(loaded, dict):
-        raise ScenarioError(str(path), type(loaded).__name__, "a JSON object")
-    return loaded
-
-
-def _yaml(text: str, where: str) -> Mapping[str, Any]:
-    from ruamel.yaml import YAML
-
-    loaded = YAML(typ="safe", pure=True).load(text)
-    if not isinstance(loaded, Mapping):
-        raise ScenarioError(where, type(loaded).__name__, "a mapping")
-    return loaded
-
-
 def _table(folder: Path, name: str, columns: _Columns) -> pl.DataFrame:
-    """The columns the page uses, cast; NaN and ±inf become null, for nothing on the page may be one."""
-    path = _file(folder, name)
-    schema = pl.read_parquet_schema(path)
-    if missing := [column for column in columns if column not in schema]:
-        raise ScenarioError(str(path), f"no column {', '.join(missing)}", "the columns of DESIGN.md")
-    frame = pl.read_parquet(path, columns=list(columns)).cast(pl.Schema(columns))
+    """The columns the page uses; NaN and ±inf become null, for nothing on the page may be one."""
     reals = [column for column, dtype in columns.items() if dtype == _REAL]
-    return frame.with_columns(
+    return read_table(folder, name, columns).with_columns(
         pl.when(pl.col(column).is_finite()).then(pl.col(column)).alias(column) for column in reals
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from reports._page import write_page
 from reports.figures import budgets
 from reports.text import number
 from sim.errors import ScenarioError
+from sim.run_files import read_object
 
 __all__ = ["write_pacing_page"]
 
@@ -28,14 +28,19 @@ def write_pacing_page(run: Path, out: Path) -> Path:
     ScenarioError
         The folder holds no pacing.json: nobody had a budget.
     """
-    if not (run / "pacing.json").is_file():
+    if not (run / "pacing.json").exists():
         raise ScenarioError(str(run), "no pacing.json", "a run in which users have budgets")
-    cells, summary, manifest = (_read(run / name) for name in ("pacing.json", "summary.json", "manifest.json"))
-    pacing = summary["pacing"]
+    cells, summary, manifest = (read_object(run, name) for name in ("pacing.json", "summary.json", "manifest.json"))
+    pacing = summary.get("pacing") or {"schedules": {}}
+    first = {cell["schedule"]: cell for cell in reversed(cells["cells"])}
     labels = list(pacing["schedules"])
-    first = {label: next(cell for cell in cells["cells"] if cell["schedule"] == label) for label in labels}
+    if not labels or not set(labels) <= first.keys():
+        expected = f"those under pacing in summary.json: {', '.join(labels) or 'none'}"
+        raise ScenarioError(
+            f"{run}: pacing.json and summary.json", f"cells of {', '.join(first) or 'no schedule'}", expected
+        )
     context = {
-        "title": str(manifest["name"]),
+        "title": str(manifest.get("name") or run.name),
         "readings": [(label, _reading(found)) for label, found in pacing["schedules"].items()],
         "alarms": [alarm for label, found in pacing["schedules"].items() for alarm in _alarms(label, found)],
         "cards": [_card(label, found) for label, found in pacing["schedules"].items()],
@@ -45,10 +50,6 @@ def write_pacing_page(run: Path, out: Path) -> Path:
         "definitions": pacing["definitions"],
     }
     return write_page("pacing_page.html.j2", out, context)
-
-
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _reading(found: Mapping[str, Any]) -> str:

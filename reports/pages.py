@@ -18,7 +18,7 @@ def write_pages(run_dirs: Sequence[Path], out: Path) -> list[Path]:
     Raises what `write_run_page` raises.
     """
     written = [write_run_page(run_dirs, out)]
-    paced = [run for run in dict.fromkeys(run.resolve() for run in run_dirs) if (run / "pacing.json").is_file()]
+    paced = [run for run in dict.fromkeys(run.resolve() for run in run_dirs) if (run / "pacing.json").exists()]
     for number, run in enumerate(paced, start=1):
         stem = f"{out.stem}-pacing" + ("" if number == 1 else f"-{number}")
         written.append(write_pacing_page(run, out.with_name(f"{stem}{out.suffix}")))

@@ -20,6 +20,7 @@ from sim.errors import ScenarioError
 from sim.kappa import PricedBatch
 from sim.population import make_requests
 from sim.requests import RequestTable
+from sim.run_files import read_table, run_file
 from sim.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["priced_batches"]
 
-_COLUMNS = ("request_id", "schedule", "trial", "batch", "position", "prompt_tokens", "arrival_s", "value", "bid")
+#: What is read, by type.
+_REQUESTS = {"str": "request_id schedule", "int": "trial batch position prompt_tokens", "real": "arrival_s value bid"}
+_AUCTIONS = {"str": "schedule", "int": "trial batch tree_nodes"}
 #: The rule that serves in the order the theorem speaks of.
 _AVERAGE_BID = "dfs-bid"
 _ROUNDING = 1e-12  # relative
@@ -46,9 +49,9 @@ def priced_batches(folder: Path, backend_types: Mapping[str, type[Any]]) -> Iter
     """
     import polars as pl
 
-    scenario = load_scenario(_file(folder, "scenario.yaml"), backend_types)
-    rows = pl.read_parquet(_file(folder, "requests.parquet"), columns=list(_COLUMNS))
-    auctions = pl.read_parquet(_file(folder, "auctions.parquet"), columns=["schedule", "trial", "batch", "tree_nodes"])
+    scenario = load_scenario(run_file(folder, "scenario.yaml"), backend_types)
+    rows = read_table(folder, "requests.parquet", _types(_REQUESTS))
+    auctions = read_table(folder, "auctions.parquet", _types(_AUCTIONS))
     tables = {trial: make_requests(scenario, trial)[0] for trial in rows["trial"].unique().sort().to_list()}
     for entry in scenario.schedules:
         for trial, requests in tables.items():
@@ -141,9 +144,8 @@ def _is_average_bid_order(tree: RadixTree, bids: FloatArray) -> bool:
     return not rises.any()
 
 
-def _file(folder: Path, name: str) -> Path:
-    path = folder / name
-    if not path.is_file():
-        hint = "Give a .jsonl file of requests, or a folder that `simulate` wrote, such as runs/…"
-        raise ScenarioError(str(folder), f"no {name}", "a run folder", hint)
-    return path
+def _types(columns: Mapping[str, str]) -> dict[str, pl.DataType]:
+    import polars as pl
+
+    types = {"str": pl.String(), "int": pl.Int64(), "real": pl.Float64()}
+    return {name: types[kind] for kind, names in columns.items() for name in names.split()}
