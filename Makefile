@@ -25,9 +25,11 @@ sglang-cpu:
 live: $(VENV)/dev.stamp sglang-cpu
 	$(BIN)/python -m pytest -q -m live -k $(VERSION)
 
-# The part of it that fits into every check: the command line, and decisions with the server's default settings.
+# The part of it that fits into every check: the command line with every workload, calibrate then validate, a server
+# that is killed, and decisions with the server's default settings.
+SHORT = end_to_end or page1-overlap or calibrate_command or mixshare-serial
 live-short: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -q -m live -k "$(VERSION) and (end_to_end or page1-overlap)"
+	$(BIN)/python -m pytest -q -m live -k "$(VERSION) and ($(SHORT))"
 
 # On a machine with a GPU: start SGLang on MODEL from an environment of its own (PYTHON_SGLANG is its interpreter),
 # measure it for at most 8 minutes, then validate SCENARIO with what was fitted.

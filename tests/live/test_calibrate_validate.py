@@ -65,7 +65,7 @@ def profile(server: Sglang, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_calibrate(server: Sglang, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calibrate_command(server: Sglang, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "profile.json"
     path = scenario(tmp_path, "mixshare")
     done = run_cli(capsys, "calibrate", path, "--url", server.url, "--out", out, "--budget-s", 20, "--json")
