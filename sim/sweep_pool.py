@@ -6,14 +6,13 @@ thread, so the sums of a cell, and its bytes, do not depend on how many work bes
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
-from typing import Any
 
 from sim.errors import BackendError, ScenarioError
 from sim.sweep_cell import CellTask, note_failure, run_cell
@@ -23,6 +22,10 @@ __all__ = ["Finished", "in_process", "in_workers", "on_ray"]
 #: A cell's key, and why it failed if it did.
 Finished = tuple[str, str | None]
 
+#: Sums in several threads differ in their last bits from sums in one.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+)
 #: How often a worker looks whether the process that started it still lives.
 WATCH_S = 0.5
 #: Cells given to Ray at a time, per job: a new portion starts when the last one is done.
@@ -35,27 +38,26 @@ def in_process(tasks: Iterable[CellTask]) -> Iterator[Finished]:
 
 
 def in_workers(tasks: Iterable[CellTask], jobs: int) -> Iterator[Finished]:
-    """`jobs` worker processes through joblib (loky).
+    """`jobs` worker processes of joblib's loky; one is a process of its own too, so that its sums are the same.
 
-    When a worker dies (killed, out of memory), those under way at that moment are run again at the end, each in a
+    When a worker dies (killed, out of memory), the cells under way at that moment are run again at the end, each in a
     process of its own: who dies again has failed, the others were bystanders.
     """
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
     waiting, suspects = iter(tasks), []
     while True:
-        under_way: dict[str, CellTask] = {}
         try:
-            yield from _loky(_noted(waiting, under_way), jobs, under_way)
+            with _pool(jobs) as pool:
+                yield from _keep_busy(pool, waiting, jobs)
             break
-        except TerminatedWorkerError:
-            suspects += list(under_way.values())
+        except _WorkersDiedError as died:
+            suspects += died.under_way
     for task in suspects:
         try:
-            yield from _loky([task], 1, {})
-        except TerminatedWorkerError:
-            died = BackendError("the worker process was killed; out of memory? Fewer --jobs need less of it.")
-            yield task.key, note_failure(task, died)
+            with _pool(1) as pool:
+                yield from _keep_busy(pool, iter([task]), 1)
+        except _WorkersDiedError:
+            error = BackendError("the worker process was killed; out of memory? Fewer --jobs need less of it.")
+            yield task.key, note_failure(task, error)
 
 
 def on_ray(tasks: Iterable[CellTask], jobs: int | None, address: str | None) -> Iterator[Finished]:
@@ -99,33 +101,43 @@ def _ray(jobs: int | None, address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _noted(waiting: Iterator[CellTask], under_way: dict[str, CellTask]) -> Iterator[CellTask]:
-    for task in waiting:
-        under_way[task.key] = task
-        yield task
+class _WorkersDiedError(Exception):
+    """Some worker died; `under_way` are the cells that were being run, one of which did it."""
+
+    def __init__(self, under_way: list[CellTask]) -> None:
+        super().__init__("a worker process died")
+        self.under_way = under_way
 
 
-def _loky(tasks: Iterable[CellTask], jobs: int, under_way: dict[str, CellTask]) -> Iterator[Finished]:
-    from joblib import Parallel, delayed, parallel_config
+@contextmanager
+def _pool(jobs: int) -> Iterator[Executor]:
+    """Worker processes that are ended with the block, whatever they do."""
+    from joblib.externals.loky import ProcessPoolExecutor
 
-    run = delayed(functools.partial(_run_in_worker, os.getpid()))
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=jobs, return_as="generator_unordered")
-        results: Any = pool(map(run, tasks))
-        try:
-            for key, error in results:
-                under_way.pop(key, None)
-                yield key, error
-        finally:
-            results.close()
+    pool = ProcessPoolExecutor(jobs, env=ONE_THREAD, initializer=_become_worker, initargs=(os.getpid(),))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(kill_workers=True)
 
 
-def _run_in_worker(parent: int, task: CellTask) -> Finished:
-    _become_worker(parent)
-    return run_cell(task)
+def _keep_busy(pool: Executor, waiting: Iterator[CellTask], jobs: int) -> Iterator[Finished]:
+    """Give every worker one cell at a time."""
+    under_way: dict[Future[Finished], CellTask] = {}
+    while True:
+        for task in itertools.islice(waiting, jobs - len(under_way)):
+            under_way[pool.submit(run_cell, task)] = task
+        if not under_way:
+            return
+        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            try:
+                finished = future.result()
+            except BrokenExecutor:
+                raise _WorkersDiedError(list(under_way.values())) from None
+            del under_way[future]
+            yield finished
 
 
-@functools.cache
 def _become_worker(parent: int) -> None:
     """Leave Ctrl-C to the parent, who ends us; and end when the parent is gone, however it went."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
