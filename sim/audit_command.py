@@ -49,7 +49,9 @@ def audit_command(
         from sim.audit import AuditSettings, audit_batch_file, audit_scenario
         from sim.audit_report import check_claims
         from sim.progress_bar import counting_bar
+        from sim.run_folder import check_page
 
+        check_page(out)
         settings = AuditSettings(users=users, auctions=auctions, seed=seed)
         with counting_bar("auditing", show=not quiet) as progress:
             if source.endswith(".jsonl"):

@@ -38,8 +38,10 @@ def calibrate_command(
         from sim.calibration import CalibrationSettings
         from sim.calibration import calibrate as measure
         from sim.progress_bar import counting_bar
-        from sim.run_folder import strict_json, write_text
+        from sim.run_folder import check_page, strict_json, write_text
 
+        check_page(out)
+        check_page(out.with_suffix(".html"))
         loaded = live_scenario(scenario, backend_types(), url, overrides or [])
         settings = CalibrationSettings(budget_s=budget_s, seed=loaded.seed)
         with counting_bar("measuring", show=not quiet) as bar:

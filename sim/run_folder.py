@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,16 @@ from typing import Any
 
 from sim.errors import ScenarioError
 
-__all__ = ["folder_name", "partial_beside", "run_folder", "safe_name", "strict_json", "write_text"]
+__all__ = [
+    "check_folder",
+    "check_page",
+    "folder_name",
+    "partial_beside",
+    "run_folder",
+    "safe_name",
+    "strict_json",
+    "write_text",
+]
 
 
 def folder_name(name: str, started: datetime) -> str:
@@ -51,6 +61,34 @@ def run_folder(parent: Path, name: str) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def check_folder(folder: Path, option: str = "--out") -> None:
+    """Notice before the work that `folder` cannot be written: it is made, with the folders above it, afterwards.
+
+    Raises
+    ------
+    ScenarioError
+        A file is in the way, or the nearest folder that exists takes no files.
+    """
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists() or place.is_symlink())
+    if not there.is_dir():
+        raise ScenarioError(f"{option} {folder}", f"{there}, which is no folder", "a folder, or a name for one")
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        found = f"{there}: {error.strerror}"
+        raise ScenarioError(f"{option} {folder}", found, "a folder that can be written", "Choose another.") from error
+
+
+def check_page(file: Path | None, option: str = "--out") -> None:
+    """The same for a file to be written (None = none): its folder is made afterwards, an older file replaced."""
+    if file is None:
+        return
+    if file.is_dir():
+        raise ScenarioError(f"{option} {file}", "a folder", "the name of a file to write")
+    check_folder(file.absolute().parent, option)
 
 
 def partial_beside(path: Path) -> Path:

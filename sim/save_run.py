@@ -32,7 +32,7 @@ def save_run(
     name = folder_name(scenario.name, started)
     with run_folder(parent, name) as folder:
         for file, parts in result.frames.items():
-            _concat(parts).write_parquet(folder / f"{file}.parquet", compression="zstd")
+            (folder / f"{file}.parquet").write_bytes(_packed(parts))
         (folder / "summary.json").write_text(strict_json(result.summary), encoding="utf-8")
         (folder / "scenario.yaml").write_text(_yaml(scenario.resolved()), encoding="utf-8")
         if result.pacing:
@@ -45,10 +45,13 @@ def save_run(
     return parent / name
 
 
-def _concat(parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _packed(parts: list[pl.DataFrame]) -> memoryview:
+    """A table as a Parquet file. It is written in memory first: polars does not say when a disk is full."""
     import polars as pl
 
-    return pl.concat(parts)
+    packed = io.BytesIO()
+    pl.concat(parts).write_parquet(packed, compression="zstd")
+    return packed.getbuffer()
 
 
 def _manifest(

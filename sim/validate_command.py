@@ -44,8 +44,10 @@ def validate_command(
     ) -> None:
         """Run a scenario live and simulated; pass or fail on TTFT, hit rate, order and welfare."""
         from sim.progress_bar import serving_bar
+        from sim.run_folder import check_page
         from sim.validation import validate as compare
 
+        check_page(out)
         loaded = live_scenario(scenario, backend_types(), url, overrides or [], seed=seed, trials=trials)
         card = load_profile(profile).card
         with serving_bar(loaded.trials, show=not quiet) as progress:
