@@ -8,6 +8,7 @@ from enum import Enum
 from sim.engine_config import EngineConfig
 from sim.engine_rules import CLIPPED_NEW_TOKENS, EngineRules
 from sim.kv_memory import KvMemory, pages
+from sim.preemption import preempt, victims_of
 from sim.running import RunningBatch
 from sim.sequences import Sequence
 
@@ -34,10 +35,12 @@ class Admission:
     Attributes
     ----------
     admitted : batch order. chunked : the request cut short here, if any.
+    preempted : running requests that had to leave for them, in batch order.
     """
 
     __slots__ = (
         "_chunk",
+        "_config",
         "_exact",
         "_extend",
         "_input",
@@ -49,12 +52,13 @@ class Admission:
         "_running",
         "admitted",
         "chunked",
+        "preempted",
     )
 
     def __init__(
         self, config: EngineConfig, rules: EngineRules, memory: KvMemory, running: RunningBatch, ratio: float
     ) -> None:
-        self._rules, self._memory, self._running = rules, memory, running
+        self._config, self._rules, self._memory, self._running = config, rules, memory, running
         self._ratio = 1.0 if rules.reserves_whole_output and config.ignore_eos else ratio
         self._input, self._chunk = config.max_prefill_tokens, config.chunked_prefill_tokens
         self._offset, self._exact = running.reserved(self._ratio), self._ratio == 1.0
@@ -62,21 +66,43 @@ class Admission:
         self._reserves: list[int] = []
         self.admitted: list[Sequence] = []
         self.chunked: Sequence | None = None
+        self.preempted: list[Sequence] = []
 
-    def fill(self, queue: Iterable[Sequence], slots: int | None) -> bool:
-        """Consider the requests of `queue` in order, at most `slots` of them; whether admission is closed after."""
+    def fill(self, queue: Iterable[Sequence]) -> bool:
+        """Consider the requests of `queue` in order, as many as may run; whether admission is closed after."""
         if self._rules.stops_when_spent and self.state() is Verdict.STOP:
             return False
+        closed = False
         for each in queue:
-            if slots is not None and len(self.admitted) >= slots:
+            closed = closed or self._no_slot()
+            if closed and not (self._config.preempts and self._make_way(each)):
                 return True
             self._memory.match(each)
             verdict = self.consider(each)
             if verdict is Verdict.NO_TOKEN:
                 return self._rules.refusal_closes_idle or bool(self.admitted or self._running.members)
             if verdict is Verdict.STOP:
-                return False
-        return False
+                return closed
+        return closed
+
+    def _no_slot(self) -> bool:
+        limit = self._config.max_running_requests
+        return limit is not None and len(self.admitted) >= limit - len(self._running.members)
+
+    def _make_way(self, sequence: Sequence) -> bool:
+        """Preempt for `sequence`, which is not matched in this pass yet: its demand is what its last match left."""
+        need = sequence.sought - sequence.prefix + min(sequence.max_new, CLIPPED_NEW_TOKENS)
+        missing = need - (self._memory.obtainable - self._exact_offset())
+        threshold = self._config.preemption_threshold
+        assert threshold is not None
+        victims = victims_of(sequence, self._running, threshold, missing, self._ratio)
+        if not victims:
+            return False
+        for each in victims:
+            self._offset -= self._running.reserved_for(each, self._ratio)
+        preempt(victims, self._running, self._memory)
+        self.preempted += victims
+        return True
 
     def state(self) -> Verdict:
         """Whether anything is left to admit with."""

@@ -37,7 +37,7 @@ class Engine:
     memory, running : the KV slots with their cache, and the running batch.
     batch_is_full : admission is closed until a request leaves.
     cached_tokens : per request, tokens found in the cache at its first admission; None before.
-    num_retractions, prompt_tokens : per request.
+    num_retractions, prompt_tokens : per request. Preemptions count as retractions, as the server counts them.
     """
 
     def __init__(self, config: EngineConfig, requests: RequestTable) -> None:
@@ -77,7 +77,7 @@ class Engine:
     @property
     def accepting(self) -> bool:
         """Whether a request that arrives now could change the next pass."""
-        return not self.batch_is_full or self._chunked is not None
+        return self._config.preempts or not self.batch_is_full or self._chunked is not None
 
     def output_tokens(self, index: int) -> int:
         """Output tokens the server will produce for a request: what it asks for, capped by what can fit."""
@@ -85,10 +85,10 @@ class Engine:
 
     # ---- commands
 
-    def enqueue(self, index: int) -> None:
+    def enqueue(self, index: int, priority: int = 0) -> None:
         """A request arrives at the end of the waiting queue. It must fit the server (`Limits.refusal`)."""
         root = self.memory.cache.root
-        self._enter(Sequence(index, self.prompt_tokens[index], self._max_new(index), root))
+        self._enter(Sequence(index, self.prompt_tokens[index], self._max_new(index), root, priority))
 
     def schedule(self) -> Pass | None:
         """The next pass; None when nothing runs (see the class). InvariantError if requests wait and none ever will."""
@@ -142,7 +142,8 @@ class Engine:
         No admission attempt, no request ending, no eviction, no retraction; only slots, outputs and the ratio move.
         """
         settled = batch.kind == "decode" and len(self._pending) == 1 and self._pending[0] is batch
-        if not settled or self.running.has_finished or (self._queue and not self.batch_is_full):
+        tries = self._queue and (self._config.preempts or not self.batch_is_full)
+        if not settled or tries or self.running.has_finished:
             return 0
         return self.running.passes_within(self.memory.free, self.running.steps_to_finish - 1)
 
@@ -177,12 +178,12 @@ class Engine:
     def _prefill(self) -> Pass | None:
         """Admit what fits into a prefill pass, None if that is nothing."""
         config, members, continued = self._config, len(self.running.members), self._chunked
-        if self._rules.opens_when_empty and not members:
+        if config.preempts or (self._rules.opens_when_empty and not members):
             self.batch_is_full = False
         if (self.batch_is_full or not self._queue) and continued is None:
             return None
-        slots = None if config.max_running_requests is None else config.max_running_requests - members
-        if slots is not None and slots <= 0 and (continued is not None) == self._rules.chunk_waits_for_slot:
+        taken = config.max_running_requests is not None and members >= config.max_running_requests
+        if taken and not config.preempts and (continued is not None) == self._rules.chunk_waits_for_slot:
             self.batch_is_full = True
             return None
         self._order.arrange(self._queue, self._entries)
@@ -190,13 +191,14 @@ class Engine:
         if continued is not None and not admission.go_on(continued):
             self._chunked = None
         if not self.batch_is_full:
-            self.batch_is_full = admission.fill(self._queue, slots)
+            self.batch_is_full = admission.fill(self._queue)
+        for _ in range(len(admission.admitted) - (continued is not None)):
+            self._queue.popleft()
+        self._send_back(admission.preempted)
         if not admission.admitted:
             return None
         if admission.chunked is not None:
             self._chunked = admission.chunked
-        for _ in range(len(admission.admitted) - (continued is not None)):
-            self._queue.popleft()
         batch = prefill_pass(admission.admitted, self._chunked, self.memory)
         for each in batch.sequences:
             each.retracted = False
@@ -257,12 +259,16 @@ class Engine:
         return bool(finishing)
 
     def _retract(self) -> None:
-        """Make the next decode pass fit; who is sent back goes to the end of the queue."""
-        for each in retract(self.running, self.memory):
+        """Make the next decode pass fit."""
+        self._send_back(retract(self.running, self.memory))
+        self._ratio.set(ratio_after(self.running))
+
+    def _send_back(self, sequences: list[Sequence]) -> None:
+        """Who was retracted or preempted goes to the end of the queue."""
+        for each in sequences:
             each.retracted = True
             self.num_retractions[each.index] += 1
             self._enter(each)
-        self._ratio.set(ratio_after(self.running))
 
     # ---- results and state
 
@@ -271,14 +277,13 @@ class Engine:
         self.running.finish(sequence)
 
     def _max_new(self, index: int) -> int:
-        config, memory = self._config, self.memory
-        kv_tokens = None if config.kv_tokens is None else memory.capacity
-        prompt, output = self.prompt_tokens[index], self._output_tokens[index]
-        return self._rules.max_new_tokens(prompt, output, kv_tokens, memory.page, config.context_tokens)
+        prompt, output, page = self.prompt_tokens[index], self._output_tokens[index], self.memory.page
+        kv_tokens = None if self._config.kv_tokens is None else self.memory.capacity
+        return self._rules.max_new_tokens(prompt, output, kv_tokens, page, self._config.context_tokens)
 
     def _enter(self, sequence: Sequence) -> None:
         self._queue.append(sequence)
-        self._entries += 1
+        sequence.entered = self._entries = self._entries + 1
 
     def _idles(self) -> bool:
         """Whether a pass that runs nothing counts as idle: with overlap only the second in a row does."""

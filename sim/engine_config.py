@@ -24,6 +24,9 @@ class EngineConfig:
     schedule_conservativeness : scales new_token_ratio.
     schedule_policy : fcfs, lof, lpm or dfs-weight.
     context_tokens : longest prompt + output of the model; None = no limit.
+    priority_scheduling : the waiting queue is ordered by the requests' priorities, larger first.
+    preemption_threshold : with it, at max_running_requests a waiting request takes the place of running ones whose
+        priorities are smaller by more than this; None = nobody is preempted.
     ignore_eos : clients ask for exactly their output length (`ignore_eos` in a request), as ours do.
     """
 
@@ -38,4 +41,11 @@ class EngineConfig:
     schedule_conservativeness: float = 1.0
     schedule_policy: str = "fcfs"
     context_tokens: int | None = None
+    priority_scheduling: bool = False
+    preemption_threshold: int | None = None
     ignore_eos: bool = True
+
+    @property
+    def preempts(self) -> bool:
+        """Whether a request can be sent back to the queue for the sake of a waiting one."""
+        return self.priority_scheduling and self.preemption_threshold is not None

@@ -41,6 +41,7 @@ class EngineRules:
     resets_ratio_with_queue : a pass that runs nothing resets new_token_ratio even while requests wait.
     output_cap : what max_new_tokens is capped by, the model's "context" or also the KV "memory".
     caps_sort_key : lpm sorts by at most prompt − 1 matched tokens.
+    keeps_preempted : a preempted request goes back to the queue also when nothing was admitted in its place.
     """
 
     evict: Literal["need", "shortfall"]
@@ -61,6 +62,7 @@ class EngineRules:
     resets_ratio_with_queue: bool
     output_cap: Literal["context", "memory"]
     caps_sort_key: bool
+    keeps_preempted: bool
 
     def max_new_tokens(self, prompt: int, output: int, kv_tokens: int | None, page: int, context: int | None) -> int:
         """The output a request of `prompt` tokens may reserve when it asks for `output`; 0 still yields one token."""
@@ -94,6 +96,7 @@ RULES: dict[str, EngineRules] = {
         resets_ratio_with_queue=True,
         output_cap="context",
         caps_sort_key=False,
+        keeps_preempted=False,
     ),
     "0.5.23": EngineRules(
         evict="shortfall",
@@ -114,6 +117,7 @@ RULES: dict[str, EngineRules] = {
         resets_ratio_with_queue=False,
         output_cap="memory",
         caps_sort_key=True,
+        keeps_preempted=True,
     ),
 }
 

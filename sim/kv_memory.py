@@ -71,7 +71,8 @@ class KvMemory:
 
     def match(self, sequence: Sequence) -> None:
         """Look up what a request may reuse: all but its last token, whole pages. Refreshes and may split."""
-        limit = sequence.prompt + sequence.outputs - 1
+        sequence.sought = sequence.prompt + sequence.outputs
+        limit = sequence.sought - 1
         sequence.node = node = self.cache.touch(sequence.index, limit - limit % self.page, sequence.node)
         sequence.prefix = node.end
 
@@ -106,23 +107,24 @@ class KvMemory:
         sequence.node = sequence.locked = self.cache.root
 
     def discard(self, sequence: Sequence, resident: int) -> None:
-        """A retracted request: free its own slots at once, let go of the cached ones."""
+        """A request that is sent back: free its own slots at once, let go of the cached ones."""
         self.free += pages(resident, self.page) - sequence.protected
         self.cache.unlock(sequence.locked)
         sequence.locked = self.cache.root
-        sequence.resident = sequence.protected = sequence.inserted = 0
+        sequence.resident = sequence.prefix = sequence.protected = sequence.inserted = 0
 
     def _insert(self, sequence: Sequence, tokens: int) -> tuple[int, Node]:
         """Insert the whole pages of the first `tokens` tokens; a request's duplicates of cached ones are freed."""
         tokens -= tokens % self.page
         cache, index = self.cache, sequence.index
-        matched, node = cache.insert(index, tokens, sequence.node, counted=sequence.inserted)
+        priority, inserted = sequence.priority, sequence.inserted
+        matched, node = cache.insert(index, tokens, sequence.node, priority=priority, counted=inserted)
         self.free += matched - sequence.protected
-        sequence.node, sequence.inserted = node, max(sequence.inserted, tokens)
+        sequence.node, sequence.inserted = node, max(inserted, tokens)
         if self._prompt_boundary:
             prompt = sequence.prompt - sequence.prompt % self.page
             if 0 < prompt < tokens:
-                cache.insert(index, prompt, node, priority=1, counted=prompt)
+                cache.insert(index, prompt, node, priority=priority + 1, counted=prompt)
         return tokens, node
 
     # ---- invariants

@@ -102,8 +102,12 @@ class RunningBatch:
         """The same, added up one float at a time in batch order, as the server adds it. O(members)."""
         total = 0.0
         for each in self.members:
-            total += min(each.max_new - self.outputs(each), CLIPPED_NEW_TOKENS) * ratio
+            total += self.reserved_for(each, ratio)
         return total
+
+    def reserved_for(self, sequence: Sequence, ratio: float) -> float:
+        """One member's share of it."""
+        return min(sequence.max_new - self.outputs(sequence), CLIPPED_NEW_TOKENS) * ratio
 
     # ---- commands
 

@@ -7,11 +7,12 @@ cache, and matching a request refreshes what it matches, so a policy is part of 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from sim.engine_config import EngineConfig
-from sim.engine_rules import EngineRules
+from sim.engine_rules import RULES, EngineRules, rules_of
 from sim.errors import ScenarioError, did_you_mean
 from sim.kv_cache import Node, RadixCache
 from sim.kv_memory import KvMemory
@@ -19,9 +20,11 @@ from sim.requests import RequestTable
 from sim.sequences import Sequence
 from sim.token_text import Text, text_of
 
-__all__ = ["SCHEDULE_POLICIES", "WaitingOrder", "waiting_order"]
+__all__ = ["SCHEDULE_POLICIES", "WaitingOrder", "check_priorities", "waiting_order"]
 
 SCHEDULE_POLICIES = ("fcfs", "lof", "lpm", "dfs-weight")
+#: The orders that a server with priority scheduling refines by priority; it does not start with another.
+WITH_PRIORITIES = ("fcfs", "lof")
 #: Above this many waiting requests lpm leaves the order alone, and no more than this many are refreshed.
 MATCH_MAX = 128
 #: Waiting prefixes are refreshed on every 32nd admission attempt.
@@ -43,15 +46,28 @@ def waiting_order(config: EngineConfig, rules: EngineRules, memory: KvMemory, re
     if policy not in SCHEDULE_POLICIES:
         found, known = f'"{policy}"', f"one of {', '.join(SCHEDULE_POLICIES)}"
         raise ScenarioError("backend.schedule_policy", found, known, did_you_mean(policy, SCHEDULE_POLICIES))
+    if config.priority_scheduling:
+        check_priorities(config.engine, policy)
     recency = config.eviction == "lru" and config.kv_tokens is not None  # else refreshing would change nothing
     refresh = _Refresh(memory) if rules.waiting_prefix_refresh and recency else None
     if policy == "fcfs":
-        return _Fcfs(refresh)
+        return _Sorted(_by_priority, refresh) if config.priority_scheduling else _Fcfs(refresh)
     if policy == "lof":
-        return _LongestOutput(refresh)
+        return _Sorted(_by_priority_and_output, refresh)
     if policy == "lpm":
         return _LongestPrefix(memory, text_of(requests), rules, refresh)
     return _DfsWeight(memory)
+
+
+def check_priorities(engine: str, policy: str) -> None:
+    """ScenarioError unless a server of this version and queue order can schedule by priority and loses nobody."""
+    if not rules_of(engine).keeps_preempted:
+        safe = ", ".join(f'"{name}"' for name, rules in RULES.items() if rules.keeps_preempted)
+        reason = f"SGLang {engine} can lose a request it has preempted: its client would wait for ever."
+        raise ScenarioError("engine", f'"{engine}" with priorities', safe, reason)
+    if policy not in WITH_PRIORITIES:
+        known = " or ".join(WITH_PRIORITIES)
+        raise ScenarioError("schedule_policy", f'"{policy}" with priorities', known)
 
 
 class _Refresh:
@@ -79,21 +95,30 @@ class _Fcfs:
             self._refresh(waiting)
 
 
-class _LongestOutput:
-    """Most output first, stable."""
+class _Sorted:
+    """By a key, stable: equal keys by entry into the queue."""
 
-    def __init__(self, refresh: _Refresh | None) -> None:
-        self._refresh = refresh
+    def __init__(self, key: Callable[[Sequence], Any], refresh: _Refresh | None) -> None:
+        self._key, self._refresh = key, refresh
         self._sorted_at = 0
 
     def arrange(self, waiting: deque[Sequence], entries: int) -> None:
         if entries != self._sorted_at:  # else nobody came since, and who left left from the front
-            ordered = sorted(waiting, key=lambda each: -each.max_new)
+            ordered = sorted(waiting, key=self._key)
             waiting.clear()
             waiting.extend(ordered)
             self._sorted_at = entries
         if self._refresh is not None:
             self._refresh(waiting)
+
+
+def _by_priority(sequence: Sequence) -> int:
+    return -sequence.priority
+
+
+def _by_priority_and_output(sequence: Sequence) -> tuple[int, int]:
+    """Most output first; where requests have no priorities these are all 0."""
+    return -sequence.priority, -sequence.max_new
 
 
 class _LongestPrefix:
