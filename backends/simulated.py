@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from sim.errors import ScenarioError
 from sim.latency import LatencyModel
 from sim.quantities import Count
 from sim.requests import RequestTable
+from sim.schedule_policy import check_priorities
 
 __all__ = ["Simulated"]
 
@@ -68,6 +69,10 @@ class Simulated:
         kv_tokens = load_profile(self.profile).kv_tokens if self.kv_tokens == "profile" else self.kv_tokens
         return Limits(kv_tokens=kv_tokens, page_tokens=self.page_tokens, context_tokens=self.context_tokens)
 
+    def check_priorities(self) -> None:
+        """ScenarioError unless this server can schedule by priority (see `sim.backend.TakesPriorities`)."""
+        check_priorities(self.engine, self.schedule_policy)
+
     def card(self) -> dict[str, Any]:
         """The profile as its file says it, for the run's manifest."""
         return load_profile(self.profile).card
@@ -96,8 +101,7 @@ class Simulated:
             schedule_policy=self.schedule_policy,
             context_tokens=self.context_tokens,
         )
-        engine, latency = Engine(config, requests), load_profile(self.profile).latency
-        return SimulatedBackend(engine, latency, limits, overlap=self.overlap)
+        return SimulatedBackend(config, requests, load_profile(self.profile).latency, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +121,12 @@ class SimulatedBackend:
     the plan for pass t + 1 is made when the result of pass t − 1 is in, while pass t still runs.
     """
 
-    def __init__(self, engine: Engine, latency: LatencyModel, limits: Limits, *, overlap: bool) -> None:
+    def __init__(self, config: EngineConfig, requests: RequestTable, latency: LatencyModel, limits: Limits) -> None:
         self.limits = limits
         self.engine_steps: EngineSteps = []
         self.notes = Notes()
-        self._engine, self._latency, self._overlap = engine, latency, overlap
+        self._config, self._requests, self._latency, self._overlap = config, requests, latency, config.overlap
+        self._priority: dict[int, int] = {}
         self._inbox: list[int] = []
         self._idle: simpy.Event | None = None
         self._interruptible = False
@@ -132,7 +137,16 @@ class SimulatedBackend:
     def start(self, env: simpy.Environment, on_event: Callable[[Served], None]) -> None:
         """Start the server's process."""
         self._env, self._on_event = env, on_event
+        self._engine = Engine(self._config, self._requests)
         self._process = env.process(self._serve())
+
+    def order_by_priority(self, preempts_above: int | None) -> None:
+        """Become a server with priority scheduling (see `sim.backend.PriorityQueue`)."""
+        self._config = replace(self._config, priority_scheduling=True, preemption_threshold=preempts_above)
+
+    def prioritise(self, requests: Sequence[int], priorities: IntArray) -> None:
+        """(k,) the priorities of requests that will be submitted, larger first."""
+        self._priority.update(zip(requests, priorities.tolist(), strict=True))
 
     def submit(self, requests: Sequence[int]) -> None:
         """Queue requests; the engine sees them at its next pass."""
@@ -170,7 +184,7 @@ class SimulatedBackend:
     def _plan(self) -> _Launched | None:
         """One scheduling pass now; its work starts as soon as the accelerator is free."""
         for index in self._inbox:
-            self._engine.enqueue(index)
+            self._engine.enqueue(index, self._priority.pop(index, 0))
         self._inbox.clear()
         batch = self._engine.schedule()
         if batch is None:

@@ -19,6 +19,7 @@ __all__ = [
     "Outcome",
     "PricingRule",
     "SchedulingRule",
+    "SetsPriorities",
     "Standing",
 ]
 
@@ -82,6 +83,21 @@ class LooksBack(Protocol):
     """
 
     reads: ClassVar[frozenset[str]]
+
+
+@runtime_checkable
+class SetsPriorities(Protocol):
+    """A scheduling rule that leaves the order to the server's own queue, which takes a priority with each request.
+
+    The market holds nothing back for such a rule. `order` is what it amounts to inside one batch.
+    """
+
+    @property
+    def preempts_above(self) -> int | None:
+        """By how much a waiting request's priority must exceed a running one's to take its place; None = never."""
+
+    def priorities(self, bids: FloatArray) -> IntArray:
+        """(n,) integers ≥ 0, larger first."""
 
 
 class PricingRule(Protocol):

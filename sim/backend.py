@@ -14,7 +14,18 @@ import simpy
 from mechanism.prompts import IntArray
 from sim.requests import RequestTable
 
-__all__ = ["Backend", "BackendConfig", "CacheView", "EngineSteps", "Limits", "Notes", "Served", "Status"]
+__all__ = [
+    "Backend",
+    "BackendConfig",
+    "CacheView",
+    "EngineSteps",
+    "Limits",
+    "Notes",
+    "PriorityQueue",
+    "Served",
+    "Status",
+    "TakesPriorities",
+]
 
 Status = Literal["ok", "error", "timeout", "rejected", "incomplete"]
 
@@ -138,6 +149,20 @@ class CacheView(Protocol):
         """(k,) leading prompt tokens of each request that a prefill now would find in the cache; changes nothing."""
 
 
+@runtime_checkable
+class PriorityQueue(Protocol):
+    """A backend whose server can order its own queue by priorities, larger first."""
+
+    def order_by_priority(self, preempts_above: int | None) -> None:
+        """For the whole run; call before `start`.
+
+        With a number, a waiting request pushes out running ones whose priorities are smaller by more than it.
+        """
+
+    def prioritise(self, requests: Sequence[int], priorities: IntArray) -> None:
+        """(k,) the priorities of requests that will be submitted."""
+
+
 class BackendConfig(Protocol):
     """A backend's YAML block: a frozen dataclass whose fields are the keys."""
 
@@ -152,3 +177,11 @@ class BackendConfig(Protocol):
 
     def card(self) -> dict[str, Any] | None:
         """Where a simulation's latencies come from, for the manifest; None for a live server."""
+
+
+@runtime_checkable
+class TakesPriorities(Protocol):
+    """A configuration whose backends are each a `PriorityQueue`."""
+
+    def check_priorities(self) -> None:
+        """ScenarioError, which names the key, unless a server with these settings can schedule by priority."""

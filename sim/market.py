@@ -3,7 +3,8 @@
 Written once for every backend. One auction at a time: when the previous batch is wholly dispatched, the first
 `size` waiting requests by (arrival, file order) form the next one as soon as that many wait, or the oldest has
 waited `max_wait_s`, or no arrivals remain. A request holds one of the `in_flight` places from submit to finish: an
-auction over requests the engine already queued would be no auction, so the market holds the rest back.
+auction over requests the engine already queued would be no auction, so the market holds the rest back. Where the
+engine's queue is the mechanism (`SetsPriorities`) there is none, and a batch goes to it whole, with its priorities.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import numpy.typing as npt
 import simpy
 from simpy.rt import RealtimeEnvironment
 
-from mechanism.model import Bidder, PricingRule, SchedulingRule
+from mechanism.model import Bidder, PricingRule, SchedulingRule, SetsPriorities
 from sim.arrival_process import arrival_process
 from sim.arrivals import ClosedLoop
 from sim.auctioneer import Auctioneer, TreeCache
-from sim.backend import Backend, CacheView, Served
+from sim.backend import Backend, CacheView, PriorityQueue, Served
 from sim.clock import Kind, after, trigger
 from sim.errors import InvariantError
 from sim.requests import RequestTable
@@ -81,6 +82,7 @@ class Market:
     def run(self) -> RunLog:
         """Serve every request; the log is complete afterwards."""
         env, requests = self._env, self._requests
+        self._arrange_queue()
         try:
             self._backend.start(env, self._on_served)
             self._refused = self._backend.limits.refused(requests.prompt_tokens, requests.output_tokens)
@@ -109,6 +111,16 @@ class Market:
         bidder = rules.bidding(self._refused)
         cache = backend if isinstance(backend, CacheView) else None
         return Auctioneer(self._requests, rules.schedule, rules.pricing, bidder, self._trees, self.log, cache)
+
+    def _arrange_queue(self) -> None:
+        """Leave the order to the server's own queue, where that is the mechanism."""
+        rule, backend = self._rules.schedule, self._backend
+        self._priorities: tuple[SetsPriorities, PriorityQueue] | None = None
+        if isinstance(rule, SetsPriorities):
+            if not isinstance(backend, PriorityQueue):
+                raise InvariantError(f"{type(rule).__name__}: {type(backend).__name__} takes no priorities.")
+            backend.order_by_priority(rule.preempts_above)
+            self._priorities = rule, backend
 
     # ---- arrivals
 
@@ -185,6 +197,10 @@ class Market:
     def _dispatch(self, order: list[int]) -> Generator[simpy.Event, Any, None]:
         """Submit in schedule order, as many at a time as there are free places."""
         limit = self._rules.in_flight
+        if self._priorities is not None:
+            rule, queue = self._priorities
+            queue.prioritise(order, rule.priorities(self.log.bid[order]))
+            limit = None  # the server's queue decides who goes first, so it must see them all
         while order:
             free = len(order) if limit is None else limit - self._num_in_flight
             if free == 0:

@@ -33,7 +33,7 @@ from sim.scenario_blocks import (
     find_in,
 )
 from sim.scenario_paths import digest_files, resolve_paths
-from sim.schedule_entries import ScheduleEntry, read_schedules
+from sim.schedule_entries import ScheduleEntry, check_priorities, read_schedules
 from sim.shipped import shipped_names, shipped_scenario
 from sim.sweep_block import SweepBlock
 from sim.users import Users
@@ -216,6 +216,7 @@ def _assemble(source: Source, backend_types: Mapping[str, type[Any]]) -> Scenari
         expected = "another agent: the workload records no bids"
         raise ScenarioError(source.where(("bidding",)), "from-trace", expected, hint)
     use, config = choose(source, ("backend",), data.get("backend"), "use", find_in(backend_types))
+    check_priorities(source, schedules, use, config, backend_types)
     blocks = {key: build(cls, _mapping(source, key), source, (key,)) for key, cls in BLOCKS.items()}
     return Scenario(
         **plain(header),

@@ -78,7 +78,8 @@ class Dispatch:
 
     Attributes
     ----------
-    in_flight : requests inside the engine at once, from submit to finish; null = no limit.
+    in_flight : requests inside the engine at once, from submit to finish; null = no limit. Schedules that leave the
+        order to the server's own queue, such as priority-preemptive, send everything at once.
     """
 
     in_flight: Count | None = 1

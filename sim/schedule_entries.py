@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from mechanism.model import PricingRule, SchedulingRule
+from mechanism.model import PricingRule, SchedulingRule, SetsPriorities
 from sim import plugins
+from sim.backend import TakesPriorities
 from sim.bidding_entries import BiddingEntry, read_bidding
 from sim.errors import ScenarioError, did_you_mean
 from sim.parameters import plain
 from sim.scenario_blocks import USE_FOLDERS, choose, find_in
 from sim.yaml_source import KeyPath, Source
 
-__all__ = ["ScheduleEntry", "read_schedules"]
+__all__ = ["ScheduleEntry", "check_priorities", "read_schedules"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,26 @@ def read_schedules(source: Source) -> tuple[ScheduleEntry, ...]:
     for key in ("payment", "bidding"):
         _check_labels(source, key, labels)
     return tuple(map(lambda *args: _entry(source, *args), paths, items, labels))
+
+
+def check_priorities(
+    source: Source, schedules: Iterable[ScheduleEntry], use: str, config: Any, backend_types: Mapping[str, type[Any]]
+) -> None:
+    """ScenarioError if a schedule leaves the order to the server's queue and that takes no priorities."""
+    entry = next((each for each in schedules if isinstance(each.rule, SetsPriorities)), None)
+    if entry is None:
+        return
+    if not isinstance(config, TakesPriorities):
+        able = ", ".join(name for name, kind in backend_types.items() if issubclass(kind, TakesPriorities))
+        found = f'"{use}" under the schedule "{entry.label}"'
+        expected = f"a backend that lets requests have priorities: {able}"
+        raise ScenarioError(source.where(("backend", "use")), found, expected)
+    try:
+        config.check_priorities()
+    except ScenarioError as error:  # the key is the configuration's to name, the file, line and schedule are ours
+        found = f'{error.found} under the schedule "{entry.label}"'
+        where = source.where(("backend", *error.where.split(".")))
+        raise ScenarioError(where, found, error.expected, error.suggestion) from None
 
 
 def _label(source: Source, path: KeyPath, item: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechanism.bidding.truthful import Truthful
-from mechanism.model import Bidder
+from mechanism.model import Bidder, SetsPriorities
 from sim import records
 from sim.auctioneer import TreeCache
 from sim.backend import Backend, BackendConfig, Notes
@@ -214,7 +214,7 @@ def _rules(scenario: Scenario, entry: ScheduleEntry, bidding: Callable[[BoolArra
 def _look_for_no_effect(entry: ScheduleEntry, log: RunLog, result: RunResult) -> None:
     """A mechanism that never changes the order of arrival is worth a warning: its figures are FCFS's."""
     sizes = [len(auction.members) for auction in log.auctions]
-    if entry.use == "no-sort" or max(sizes, default=0) < 2:
+    if entry.use == "no-sort" or isinstance(entry.rule, SetsPriorities) or max(sizes, default=0) < 2:
         return
     if all(np.all(np.diff(auction.members) > 0) for auction in log.auctions):
         result.warn(f"{entry.label}: every auction kept the order of arrival; the mechanism had no effect.")

@@ -3,7 +3,7 @@
 A prefill of T new tokens takes 10 + T ms here, a decode pass of B requests 5 + B ms.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from backends.simulated import SimulatedBackend
 from mechanism.prompts import Prompts
 from sim.backend import Limits, Served
 from sim.clock import Kind, after
-from sim.engine import Engine, EngineConfig
+from sim.engine import EngineConfig
 from sim.latency import LatencyModel
 
 MS = 1_000_000
@@ -30,9 +30,9 @@ ROUND = LatencyModel(
 class Stepping(SimulatedBackend):
     """The same server without jumps: every decode pass is planned and waited for singly."""
 
-    def __init__(self, engine: Engine, latency: LatencyModel, limits: Limits, *, overlap: bool) -> None:
-        super().__init__(engine, latency, limits, overlap=overlap)
-        engine.horizon = lambda _: 0  # type: ignore[method-assign]
+    def start(self, env: simpy.Environment, on_event: Callable[[Served], None]) -> None:
+        super().start(env, on_event)
+        self._engine.horizon = lambda _: 0  # type: ignore[method-assign]
 
 
 def serve(
@@ -51,7 +51,7 @@ def serve(
         **{name: getattr(requests, name) for name in requests.__dataclass_fields__}
         | {"output_tokens": np.array(outputs)}
     )
-    backend = server(Engine(settings_, requests), latency, Limits(kv_tokens=1000), overlap=settings_.overlap)
+    backend = server(settings_, requests, latency, Limits(kv_tokens=1000))
     env, served = simpy.Environment(), dict[int, Served]()  # type: ignore[arg-type]
     backend.start(env, lambda event: served.update({event.index: event}))
 
