@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,16 +16,25 @@ from sim.compare import Comparison
 from sim.compare_differences import HEADLINES
 from sim.compare_stats import Interval
 
-__all__ = ["Look", "Shown", "looks_of", "shown_metrics"]
+__all__ = ["Look", "Shown", "key_of", "looks_of", "shown_metrics"]
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A contender with the colour, dash and symbol it keeps in every figure."""
+    """A contender, by its place in their order, with the colour, dash and symbol it keeps in every figure."""
 
     name: str
-    color: int
-    dash: int
+    slot: int
+
+    @property
+    def color(self) -> int:
+        """Slot of the palette."""
+        return self.slot % COLORS
+
+    @property
+    def dash(self) -> int:
+        """Index into DASHES; another one when the colours begin again."""
+        return self.slot // COLORS % len(DASHES)
 
     @property
     def css(self) -> str:
@@ -88,11 +98,18 @@ class Shown:
         return told.partition("(")[2].rstrip(")") or "no spread"
 
 
+def key_of(*parts: object) -> str:
+    """A figure's id, which also is its file's name.
+
+    >>> key_of("level", "batching.size", "a b/c")
+    'level-batching.size-a-b-c'
+    """
+    return "-".join(re.sub(r"[^\w.-]", "-", str(part)) for part in parts)
+
+
 def looks_of(comparison: Comparison) -> tuple[Look, ...]:
     """A look for each contender, in their order."""
-    return tuple(
-        Look(name, slot % COLORS, slot // COLORS % len(DASHES)) for slot, name in enumerate(comparison.contenders)
-    )
+    return tuple(Look(name, slot) for slot, name in enumerate(comparison.contenders))
 
 
 def shown_metrics(comparison: Comparison) -> tuple[Shown, ...]:

@@ -24,6 +24,8 @@ from sim.compare_words import cautions, reading
 __all__ = ["write_compare_page", "write_compare_pngs"]
 
 _FRONT_ROWS = 60
+#: Metrics of the first table, which should fit the screen.
+_OVERALL = 6
 
 
 def write_compare_page(comparison: Comparison, out: Path) -> Path:
@@ -65,14 +67,13 @@ def _context(comparison: Comparison, out: Path) -> Mapping[str, Any]:
     parts = _Parts(comparison, out)
     by_name = {shown.name: shown for shown in parts.metrics}
     found = differences(comparison, tuple(by_name))
-    names = list(dict.fromkeys(source.name for source in comparison.sources))
     missing = [gap for source in comparison.sources for gap in source.missing]
     return {
-        "title": " · ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else ""),
+        "title": _title(comparison),
         "comparison": comparison,
         "reading": reading(comparison),
         "cautions": tuple(cautions(comparison)),
-        "overall": overall_table(comparison, parts.metrics),
+        "overall": overall_table(comparison, parts.metrics[:_OVERALL]),
         "levels": parts.levels,
         "differences": parts.differences,
         "difference_table": difference_table(comparison, found, by_name),
@@ -90,6 +91,15 @@ def _context(comparison: Comparison, out: Path) -> Mapping[str, Any]:
         "warnings": list(dict.fromkeys(text for source in comparison.sources for text in source.warnings)),
         "definitions": {name: text for source in comparison.sources for name, text in source.definitions.items()},
     }
+
+
+def _title(comparison: Comparison) -> str:
+    """The scenarios' names, and how many runs and sweeps of them."""
+    names = list(dict.fromkeys(source.name for source in comparison.sources))
+    sweeps = sum(bool(source.axes) for source in comparison.sources)
+    counts = ((len(comparison.sources) - sweeps, "run"), (sweeps, "sweep"))
+    told = [f"{count:,} {word}{'s' if count > 1 else ''}" for count, word in counts if count]
+    return " · ".join((*names[:4], *([f"and {len(names) - 4} more"] if len(names) > 4 else []), " and ".join(told)))
 
 
 def _links(comparison: Comparison, out: Path) -> Iterator[tuple[int, str]]:

@@ -18,6 +18,8 @@ __all__ = ["png_writer"]
 
 _PALETTE = Path(__file__).parent / "templates" / "palette.css"
 _WIDTH, _SCALE = 900, 2
+#: Pixels that the title needs above a figure.
+_TITLE = 42
 _FONT = "Inter, Segoe UI, Helvetica Neue, Arial, sans-serif"
 
 
@@ -27,7 +29,8 @@ def png_writer() -> Callable[[Sequence[Chart], Path], list[Path]]:
     Raises
     ------
     ScenarioError
-        kaleido is not installed, or (when writing) it finds no browser; the message says what to install.
+        kaleido is not installed, or (when writing) its browser is not there or does not start; the message says what
+        to install.
     """
     if importlib.util.find_spec("kaleido") is None:
         hint = "Install it: pip install -e '.[png]', or pip install kaleido; it also needs Chrome or Chromium."
@@ -37,17 +40,18 @@ def png_writer() -> Callable[[Sequence[Chart], Path], list[Path]]:
 
 def _write(charts: Sequence[Chart], folder: Path) -> list[Path]:
     import plotly.io
-    from kaleido import ChromeNotFoundError
 
     drawn = [(chart, chart.figure) for chart in charts if chart.figure is not None]
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{chart.key}.png" for chart, _ in drawn]
     figures = [_in_light(chart, figure) for chart, figure in drawn]
+    heights = [chart.height + _TITLE for chart, _ in drawn]
     try:
-        plotly.io.write_images(figures, paths, format="png", width=_WIDTH, scale=_SCALE)
-    except ChromeNotFoundError as error:
+        plotly.io.write_images(figures, paths, format="png", width=_WIDTH, height=heights, scale=_SCALE)
+    except RuntimeError as error:  # what plotly makes of a browser that is not there or does not start
+        found = f"no browser that works ({str(error).strip().splitlines()[0]})"
         hint = "Install Chrome or Chromium, or name its program in the environment variable BROWSER_PATH."
-        raise ScenarioError("--png", "no browser for kaleido", "Chrome or Chromium", hint) from error
+        raise ScenarioError("--png", found, "Chrome or Chromium, for kaleido", hint) from error
     return paths
 
 
@@ -57,8 +61,7 @@ def _in_light(chart: Chart, figure: Figure) -> dict[str, Any]:
     layout = plain["layout"]
     layout["font"]["family"] = _FONT
     layout["title"] = {"text": chart.title, "x": 0.01, "xanchor": "left", "font": {"size": 15}}
-    layout["margin"] = {**layout["margin"], "t": layout["margin"]["t"] + 42}
-    layout["height"] = chart.height + 42
+    layout["margin"] = {**layout["margin"], "t": layout["margin"]["t"] + _TITLE}
     return plain
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ class Comparison:
     baseline: str
     settings: tuple[Setting, ...]
     metrics: tuple[str, ...]
+    #: What was computed already: a page asks for the same means in figures, scales and tables.
+    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def complete(self) -> tuple[Setting, ...]:
@@ -66,28 +68,52 @@ class Comparison:
 
     def estimate(self, setting: Setting, contender: str, metric: str) -> Interval:
         """A metric's mean over trials, with its interval."""
-        return interval_of(_values(setting.rows.get(contender), metric))
+        return interval_of(self._values(setting, contender, metric))
 
     def average(self, settings: Sequence[Setting], contender: str, metric: str) -> Interval:
         """The mean over settings, taken within each trial; its interval is over trials, which are independent."""
-        return interval_of(_across([_values(setting.rows.get(contender), metric) for setting in settings]))
+        key = ("average", tuple(map(id, settings)), contender, metric)
+        if key not in self._known:
+            table = [self._values(setting, contender, metric) for setting in settings]
+            self._known[key] = interval_of(_across(table))
+        found: Interval = self._known[key]
+        return found
 
     def differences(self, setting: Setting, contender: str, metric: str) -> list[float | None]:
         """Contender − baseline, trial by trial; empty where the two did not meet the same requests."""
-        ours, base = setting.rows.get(contender), setting.rows.get(self.baseline)
-        if ours is None or base is None or ours.requests != base.requests:
-            return []
-        pairs = zip(_values(ours, metric), _values(base, metric), strict=False)
-        return [_minus(one, other) for one, other in pairs]
+        key = ("differences", self.baseline, id(setting), contender, metric)
+        if key not in self._known:
+            self._known[key] = self._subtract(setting, contender, metric)
+        found: list[float | None] = self._known[key]
+        return found
 
     def paired(self, setting: Setting, contender: str, metric: str) -> Interval:
         """The mean paired difference to the baseline at one setting."""
         return interval_of(self.differences(setting, contender, metric))
 
-    def mean_differences(self, settings: Iterable[Setting], contender: str, metric: str) -> list[float]:
+    def mean_differences(self, settings: Sequence[Setting], contender: str, metric: str) -> list[float]:
         """Paired differences averaged over the settings where there are any, one a trial."""
-        found = [self.differences(setting, contender, metric) for setting in settings]
-        return [value for value in _across([each for each in found if each]) if value is not None]
+        key = ("mean differences", self.baseline, tuple(map(id, settings)), contender, metric)
+        if key not in self._known:
+            table = [self.differences(setting, contender, metric) for setting in settings]
+            self._known[key] = [value for value in _across([each for each in table if each]) if value is not None]
+        found: list[float] = self._known[key]
+        return found
+
+    def _subtract(self, setting: Setting, contender: str, metric: str) -> list[float | None]:
+        ours, base = setting.rows.get(contender), setting.rows.get(self.baseline)
+        if ours is None or base is None or ours.requests != base.requests:
+            return []
+        both = (self._values(setting, name, metric) for name in (contender, self.baseline))
+        return [_minus(one, other) for one, other in zip(*both, strict=False)]
+
+    def _values(self, setting: Setting, contender: str, metric: str) -> list[float | None]:
+        key = ("values", id(setting), contender, metric)
+        if key not in self._known:
+            row = setting.rows.get(contender)
+            self._known[key] = [] if row is None else [_finite(trial.get(metric)) for trial in row.trials]
+        found: list[float | None] = self._known[key]
+        return found
 
     def against(self, baseline: str) -> Comparison:
         """The same with another baseline."""
@@ -174,10 +200,6 @@ def _settings(sources: Sequence[Source], axes: Sequence[Axis], contender: Callab
     return tuple(
         Setting(values=values[key], rows=rows[key], missing=gaps.get(key)) for key in sorted(values, key=order)
     )
-
-
-def _values(row: Row | None, metric: str) -> list[float | None]:
-    return [] if row is None else [_finite(trial.get(metric)) for trial in row.trials]
 
 
 def _across(table: Sequence[Sequence[float | None]]) -> list[float | None]:

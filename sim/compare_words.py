@@ -16,6 +16,7 @@ __all__ = ["cautions", "reading"]
 
 #: Trials below which an interval is said to be a rough one.
 FEW = 5
+_MINUS = "\N{MINUS SIGN}"
 
 
 def reading(comparison: Comparison) -> tuple[str, ...]:
@@ -105,7 +106,7 @@ def _price(comparison: Comparison, best: str) -> Iterator[str]:
     if ttft.mean is not None:
         scale, name = (1e-3, "s") if abs(ttft.mean) >= 10_000 else (1.0, "ms")
         ratio = _ratio(comparison, best, rival)
-        prices.append(f"mean TTFT {_change(ttft, scale, name, 1 if scale < 1 else 0)}{ratio}")
+        prices.append(f"mean TTFT{ratio} {_change(ttft, scale, name, 1 if scale < 1 else 0)}")
     if hits.mean is not None:
         prices.append(f"hit rate {_change(hits, 100.0, 'pp', 1)}")
     costs = (ttft.mean or 0.0) > 0 or (hits.mean or 0.0) < 0
@@ -123,7 +124,7 @@ def _next_best(comparison: Comparison, best: str) -> str:
 def _ratio(comparison: Comparison, best: str, rival: str) -> str:
     both = [setting for setting in comparison.settings if {best, rival} <= setting.rows.keys()]
     ours, theirs = (comparison.average(both, name, TTFT).mean for name in (best, rival))
-    return f", {ours / theirs:.2f} ×" if ours and theirs else ""
+    return f" × {ours / theirs:.2f}," if ours and theirs else ""
 
 
 def _flips(comparison: Comparison, who: Sequence[Winner], wins: Counter[str]) -> Iterator[str]:
@@ -178,14 +179,15 @@ def _span(texts: Sequence[str], *, numeric: bool) -> str:
 def _level(comparison: Comparison, found: Interval) -> str:
     over = welfare_metric(comparison) != "welfare"
     mean = f"{found.mean:+,.1f} % over a random order" if over else f"{found.mean:,.4g}"
-    return mean if found.low is None or found.high is None else f"{mean} ({found.low:,.1f} to {found.high:,.1f})"
+    ends = "" if found.low is None or found.high is None else f" ({found.low:+,.1f} to {found.high:+,.1f})"
+    return f"{mean}{ends}".replace("-", _MINUS)
 
 
 def _change(found: Interval, scale: float, unit: str, digits: int) -> str:
     """A signed difference with its interval, or that none can be told."""
 
     def told(value: float | None) -> str:
-        return f"{(value or 0.0) * scale:+,.{digits}f}".replace("-", "\N{MINUS SIGN}")
+        return f"{(value or 0.0) * scale:+,.{digits}f}".replace("-", _MINUS)
 
     tail = f" {unit}" if unit else ""
     if found.mean == 0 and found.se in (None, 0):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import plotly.graph_objects as go
 
-from reports.chart import Chart, axis, figure, plain
+from reports.chart import Chart, figure, plain
+from reports.chart import axis as axis_of
 from reports.compare_look import Look, Shown
 from sim.compare import Comparison
 from sim.compare_front import FrontPoint
@@ -50,6 +51,8 @@ def front(
     )
     if groups > 1:
         caption += f" There are {groups:,} sets of requests, so {groups:,} fronts: other requests are no alternative."
+    if len(best) <= _LABELLED and comparison.axes:
+        caption += f" Labels: {', '.join(axis.key for axis in comparison.axes)}."
     if step > 1:
         caption += f" One grey point in {step} is drawn."
     return Chart(
@@ -58,8 +61,8 @@ def front(
         caption=caption,
         figure=figure(
             traces,
-            x=axis(f"mean TTFT ({ttft.unit.name})"),
-            y=axis(f"{welfare.title}{f' ({welfare.unit.name})' if welfare.unit.name else ''}"),
+            x=axis_of(f"mean TTFT ({ttft.unit.name})"),
+            y=axis_of(f"{welfare.title}{f' ({welfare.unit.name})' if welfare.unit.name else ''}"),
         )
         if points
         else None,
@@ -105,7 +108,8 @@ def _labels(
     for point in points:
         name = plain(", ".join(map(str, point.setting.values)) or point.contender)
         page = link(point)
-        texts.append(name if page is None else f'<a href="{html.escape(page)}">{name}</a>')
+        linked = name if page is None else f'<a href="{html.escape(page)}">{name}</a>'
+        texts.append(f"{linked}<br>\N{NO-BREAK SPACE}")  # the empty line lifts it off its mark
     return go.Scatter(
         x=[point.ttft_ms * ttft.unit.scale for point in points],
         y=[point.welfare * welfare.unit.scale for point in points],

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from reports.chart import Chart, axis, figure, plain
-from reports.compare_look import Look, Shown
+from reports.compare_look import Look, Shown, key_of
 from reports.compare_slices import Slices
 from reports.series import DASHES
 from sim.compare import Comparison, Setting
@@ -18,6 +18,8 @@ from sim.compare_stats import Interval, interval_of
 
 __all__ = ["dots", "lines", "value_at"]
 
+#: How far the marks of two contenders stand apart, as a share of the axis, so that their whiskers can be seen.
+_APART = 0.008
 #: Values that all get a tick of their own.
 _TICKS = 12
 
@@ -39,15 +41,16 @@ def lines(
     unit = shown.difference if difference else shown.unit
     drawn = [look for look in looks if not (difference and look.name == comparison.baseline)]
     traces = []
-    for look in drawn:
+    for slot, look in enumerate(drawn):
+        shift = (slot - (len(drawn) - 1) / 2) * _APART if cut.averaged else 0.0
         points = _points(comparison, place, cut, look, shown, difference=difference)
-        points = [(x, found, told) for x, found, told in points if found.mean is not None]
+        points = [(_beside(along, x, shift), found, told) for x, found, told in points if found.mean is not None]
         if points:
             traces.append(_trace(look, points, shown, unit.scale, joined=cut.averaged > 0, difference=difference))
     name = f"{shown.title}, difference to {comparison.baseline}" if difference else shown.title
     tail = f" ({unit.name})" if unit.name else ""
     return Chart(
-        key=f"{'difference' if difference else 'level'}-{place}-{shown.name}",
+        key=key_of("difference" if difference else "level", along.key, shown.name),
         title=name + shown.arrow,
         caption=cut.note,
         figure=figure(
@@ -78,7 +81,7 @@ def dots(
     name = f"{shown.title}, difference to {comparison.baseline}" if difference else shown.title
     layout: dict[str, Any] = {"shapes": [_line("x")]} if difference else {}
     return Chart(
-        key=f"{'difference' if difference else 'level'}-all-{shown.name}",
+        key=key_of("difference" if difference else "level", "all", shown.name),
         title=name + shown.arrow,
         figure=figure(
             traces,
@@ -125,7 +128,7 @@ def _trace(
     halves = [0.0 if found.high is None else (found.high - (found.mean or 0.0)) * scale for _, found, _ in points]
     told = [f"{plain(words)}: {shown.text(found, difference=difference)}, n = {found.n}" for _, found, words in points]
     return go.Scatter(
-        x=[x if isinstance(x, int | float) and not isinstance(x, bool) else plain(word(x)) for x, _, _ in points],
+        x=[x for x, _, _ in points],
         y=[(found.mean or 0.0) * scale for _, found, _ in points],
         mode="lines+markers" if joined else "markers",
         name=look.label,
@@ -150,14 +153,20 @@ def _dot(look: Look, found: Interval, shown: Shown, scale: float, *, difference:
     )
 
 
+def _beside(along: Axis, value: Any, shift: float) -> float:
+    """Where a value is drawn, moved by a share of the axis; what is no number stands at its place in the order."""
+    if not along.numeric:
+        return along.words.index(word(value)) + shift * max(1, len(along.values) - 1)
+    low, high = along.values[0], along.values[-1]
+    return float(value * (high / low) ** shift if along.log else value + shift * (high - low))
+
+
 def _axis(along: Axis) -> dict[str, Any]:
     """The axis' key, linear, logarithmic or by category, with a tick for each value where they are few."""
-    if not along.numeric:
-        texts = [plain(text) for text in along.words]
-        return axis(plain(along.key), type="category", categoryorder="array", categoryarray=texts)
+    places = list(along.values) if along.numeric else list(range(len(along.values)))
     kind: dict[str, Any] = {"type": "log"} if along.log else {}
-    if len(along.values) <= _TICKS:
-        kind |= {"tickmode": "array", "tickvals": list(along.values), "ticktext": list(along.words)}
+    if len(places) <= _TICKS or not along.numeric:
+        kind |= {"tickmode": "array", "tickvals": places, "ticktext": [plain(text) for text in along.words]}
     return axis(plain(along.key), **kind)
 
 

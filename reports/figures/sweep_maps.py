@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from reports.chart import Chart, axis, figure, plain
-from reports.compare_look import Look, Shown
+from reports.compare_look import Look, Shown, key_of
 from reports.compare_slices import Slices
 from reports.figures.sweep_lines import value_at
 from reports.text import number
@@ -40,22 +40,23 @@ def heat_map(
     grid = _grid(comparison, pair, cut, look.name, shown.name, difference=difference)
     unit = shown.difference if difference else shown.unit
     name = f"{look.name} − {comparison.baseline}" if difference else look.name
+    texts = [[_written(found, unit.scale, signed=unit.signed, difference=difference) for found in row] for row in grid]
     heat = _heat(
         comparison,
         pair,
         [[None if found.mean is None else found.mean * unit.scale for found in row] for row in grid],
+        texts,
         [[_told(shown, found, difference=difference) for found in row] for row in grid],
         colorscale=_DIVERGING if difference else _SEQUENTIAL,
         zmin=span[0] * unit.scale,
         zmax=span[1] * unit.scale,
         colorbar={"thickness": 12, "outlinewidth": 0, "title": {"text": unit.name, "side": "right"}},
     )
-    texts = [[_written(found, unit.scale, signed=unit.signed, difference=difference) for found in row] for row in grid]
     return Chart(
-        key=f"map-{pair[0]}-{pair[1]}-{'difference' if difference else 'level'}-{shown.name}-{look.color}-{look.dash}",
+        key=key_of("difference" if difference else "level", *_keys(comparison, pair), shown.name, look.name, look.slot),
         title=f"{name}: {shown.title}{shown.arrow}",
         caption=_caption(cut, difference=difference),
-        figure=_drawn(comparison, pair, grid, [heat], texts),
+        figure=_drawn(comparison, pair, grid, [heat]),
         height=_height(comparison, pair),
     )
 
@@ -76,17 +77,21 @@ def winner_map(comparison: Comparison, pair: Pair, cut: Slices, looks: Sequence[
     steps = len(looks)
     scale = [[(slot + end) / steps, look.css] for slot, look in enumerate(looks) for end in (0, 1)]
     told = [["" if slot is None else looks[slot].name for slot in row] for row in best]
-    heat = _heat(comparison, pair, best, told, colorscale=scale, zmin=-0.5, zmax=steps - 0.5, showscale=False)
+    heat = _heat(comparison, pair, best, texts, told, colorscale=scale, zmin=-0.5, zmax=steps - 0.5, showscale=False)
     keys = [
         _key(look) for look in looks if any(slot is not None and looks[slot] is look for row in best for slot in row)
     ]
     return Chart(
-        key=f"map-{pair[0]}-{pair[1]}-winner",
+        key=key_of("winner", *_keys(comparison, pair)),
         title=f"Who wins: the highest {shown.title[:1].lower()}{shown.title[1:]}",
         caption=f"~ = the lead over the next can be chance. {_caption(cut, difference=False)}",
-        figure=_drawn(comparison, pair, grids[0], [heat, *keys], texts, color="var(--card)"),
+        figure=_drawn(comparison, pair, grids[0], [heat, *keys]),
         height=_height(comparison, pair),
     )
+
+
+def _keys(comparison: Comparison, pair: Pair) -> tuple[str, str]:
+    return comparison.axes[pair[0]].key, comparison.axes[pair[1]].key
 
 
 def _grid(comparison: Comparison, pair: Pair, cut: Slices, contender: str, metric: str, *, difference: bool) -> Grid:
@@ -98,30 +103,29 @@ def _grid(comparison: Comparison, pair: Pair, cut: Slices, contender: str, metri
     ]
 
 
-def _heat(comparison: Comparison, pair: Pair, z: Any, told: list[list[str]], **look: Any) -> go.Heatmap:
+def _heat(
+    comparison: Comparison, pair: Pair, z: Any, texts: list[list[str]], told: list[list[str]], **look: Any
+) -> go.Heatmap:
     across, up = (comparison.axes[place] for place in pair)
     return go.Heatmap(
         x=list(range(len(across.words))),
         y=list(range(len(up.words))),
         z=z,
-        text=told,
+        text=texts if len(across.words) * len(up.words) <= _WRITTEN else None,
+        texttemplate="%{text}" if len(across.words) * len(up.words) <= _WRITTEN else None,
+        hovertext=told,
         xgap=2,
         ygap=2,
-        hovertemplate="%{text}<extra></extra>",
+        hovertemplate="%{hovertext}<extra></extra>",
         hoverongaps=False,
         **look,
     )
 
 
-def _drawn(
-    comparison: Comparison, pair: Pair, grid: Grid, traces: list[Any], texts: list[list[str]], color: str = "var(--ink)"
-) -> go.Figure:
-    """The figure with its numbers written in, and a cross where a cell is missing."""
+def _drawn(comparison: Comparison, pair: Pair, grid: Grid, traces: list[Any]) -> go.Figure:
+    """The figure, with a cross where a cell is missing."""
     across, up = (comparison.axes[place] for place in pair)
     holes = [(x, y) for y, row in enumerate(grid) for x, found in enumerate(row) if found.mean is None]
-    if len(across.words) * len(up.words) <= _WRITTEN:
-        cells = [(x, y, text) for y, row in enumerate(texts) for x, text in enumerate(row) if text]
-        traces = [*traces, _text(cells, color)]
     if holes:
         traces = [*traces, _holes(holes)]
     return figure(
@@ -129,18 +133,6 @@ def _drawn(
         x=axis(plain(across.key), **_ticks(across.words)),
         y=axis(plain(up.key), **_ticks(up.words)),
         legend=any(getattr(trace, "showlegend", None) for trace in traces),
-    )
-
-
-def _text(cells: Sequence[tuple[int, int, str]], color: str) -> go.Scatter:
-    return go.Scatter(
-        x=[x for x, _, _ in cells],
-        y=[y for _, y, _ in cells],
-        text=[text for _, _, text in cells],
-        mode="text",
-        textfont={"size": 11, "color": color},
-        hoverinfo="skip",
-        showlegend=False,
     )
 
 
