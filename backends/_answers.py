@@ -29,6 +29,7 @@ class Answer:
     cached_tokens : what the server said it had cached; None = it did not say, which is not 0.
     queued_s : the server's own measure of the wait before admission.
     entered_s : when the request reached the server's scheduler, on the server's clock; its order proves ours.
+    prefilled_s : when the server had its first token, on the same clock.
     ended, error : the server has said all about it, and, where that is a failure, what.
     reported : its end was told to whoever waits for it.
     """
@@ -44,6 +45,7 @@ class Answer:
     num_retractions: int = 0
     queued_s: float | None = None
     entered_s: float | None = None
+    prefilled_s: float | None = None
     ended: bool = False
     error: str | None = None
     reported: bool = False

@@ -26,12 +26,15 @@ def backend_block(profile: Mapping[str, Any], path: str) -> dict[str, Any]:
 
     >>> backend_block({"server": {"version": "0.5.9", "page_tokens": 16, "url": "…"}}, "p.json")
     {'use': 'simulated', 'profile': 'p.json', 'engine': '0.5.9', 'page_tokens': 16}
+    >>> backend_block({"server": {"device": "cpu"}}, "p.json")
+    {'use': 'simulated', 'profile': 'p.json', 'blocking': True}
     """
     server = profile.get("server") or {}
     shared = {key: server[key] for key in SHARED if key in server and (server[key] is not None or key.startswith("ch"))}
     version = server.get("version")
     engine = {} if version is None else {"engine": rules_for(str(version))}
-    return {"use": "simulated", "profile": path, **engine, **shared}
+    blocking = {"blocking": True} if server.get("device") == "cpu" else {}
+    return {"use": "simulated", "profile": path, **engine, **shared, **blocking}
 
 
 def rules_for(version: str) -> Literal["0.5.9", "0.5.23"]:

@@ -14,14 +14,25 @@ from sim.latency import LatencyModel
 __all__ = ["Profile", "load_profile", "profile_names"]
 
 FOLDER = Path(__file__).parent / "profiles"
+#: Milliseconds; also of the knee, which has no unit.
+_MOST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile file: the latency model, the KV capacity in tokens, and the file itself for the run card."""
+    """A profile file.
+
+    Attributes
+    ----------
+    latency : the latency model.
+    kv_tokens : the KV capacity.
+    measured_up_to_tokens : the longest context it was fitted to; None = the file does not say.
+    card : the file itself, for the run card.
+    """
 
     latency: LatencyModel
     kv_tokens: int
+    measured_up_to_tokens: int | None
     card: dict[str, Any]
 
 
@@ -56,7 +67,15 @@ def load_profile(name: str) -> Profile:
         raise ScenarioError("profile", f"{path}, which is no JSON ({error})", "a latency profile") from error
     if not isinstance(card, dict) or not isinstance(card.get("latency"), dict):
         raise ScenarioError("profile", f"{path} without a latency block", "an object of coefficients")
-    return Profile(_latency(path, card["latency"]), _capacity(path, card.get("kv_tokens")), card)
+    kv_tokens, measured = card.get("kv_tokens"), card.get("measured_up_to_tokens")
+    return Profile(
+        latency=_latency(path, card["latency"]),
+        kv_tokens=_tokens(path, "kv_tokens", kv_tokens, "the server's max_total_num_tokens"),
+        measured_up_to_tokens=None
+        if measured is None
+        else _tokens(path, "measured_up_to_tokens", measured, "the longest context it was fitted to"),
+        card=card,
+    )
 
 
 def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
@@ -65,16 +84,16 @@ def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
         if key not in known:
             raise ScenarioError(f"{path}: latency.{key}", "an unknown key", "a coefficient", did_you_mean(key, known))
     for key in sorted(known):
-        absent = 0.0 if key == "request_overhead_ms" else math.nan  # known only where a live server was measured
+        absent = 0.0 if key.startswith("request_") else math.nan  # known only where a live server was measured
         value, least = block.get(key, absent), 1.0 if key == "knee" else 0.0
         number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not number or value < least:
+        if not number or not least <= value <= _MOST:
             found = f"latency.{key}: {value!r} in {path}"
-            raise ScenarioError("profile", found, f"a finite number ≥ {least:g}")
+            raise ScenarioError("profile", found, f"a number from {least:g} to {_MOST:g}")
     return LatencyModel(**block)
 
 
-def _capacity(path: Path, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ScenarioError(f"{path}: kv_tokens", repr(value), "an integer ≥ 1, the server's max_total_num_tokens")
+def _tokens(path: Path, key: str, value: object, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
+        raise ScenarioError(f"{path}: {key}", repr(value), f"an integer from 1 to 2,147,483,647, {what}")
     return value

@@ -9,6 +9,7 @@ from typing import Any
 
 from backends._answers import Answer, ServerSaidError
 from backends._control import ANSWER_S, FAREWELL_S, Control, counters
+from backends._front_end_times import front_end_times
 from backends._live import inversions
 from backends._prompt_tokens import PromptTokens
 from sim.backend import Limits, Notes
@@ -23,6 +24,8 @@ PROBE_S = 30.0
 COMMON_VOCAB = 32_000
 #: When a request reached the scheduler, by version and kind of submission: the first that is there counts.
 ENTERED = ("request_sent_to_scheduler_ts", "api_server_dispatch_finish_ts", "request_received_ts")
+#: When the scheduler had a request's first token, by version.
+PREFILLED = ("prefill_finished_time", "prefill_finished_ts")
 COUNTERS = ("sglang:num_requests_total", "sglang:prompt_tokens_total", "sglang:cached_tokens_total")
 
 
@@ -69,6 +72,7 @@ class GenerateDialect:
         reason = meta.get("finish_reason")
         if reason is not None:
             answer.entered_s = next((meta[name] for name in ENTERED if meta.get(name)), None)
+            answer.prefilled_s = next((meta[name] for name in PREFILLED if meta.get(name)), None)
             kind = reason.get("type") if isinstance(reason, dict) else reason
             if kind == "abort":
                 answer.fail(f"the server gave it up: {reason.get('message', 'no reason given')}")
@@ -111,9 +115,9 @@ class SglangServer:
         return GenerateDialect(tokens.of, requests.output_tokens.tolist()), limits
 
     def conclude(self, notes: Notes, answers: Sequence[Answer]) -> None:
-        """Was it one server all the time, did it keep the order, and was it ours alone?"""
+        """Was it one server all the time, did it keep the order, was it ours alone, and how far away is it?"""
         wrong, dated = inversions(answers)
-        notes.checks = {"order": {"dated": dated, "inversions": wrong}}
+        notes.checks = {"order": {"dated": dated, "inversions": wrong}, "front_end": front_end_times(answers)}
         if wrong:
             notes.warnings.append(
                 f"The server took {wrong} of {dated} requests out of the order in which they were submitted."
@@ -168,6 +172,7 @@ def server_facts(info: dict[str, Any]) -> dict[str, Any]:
         "max_running_requests": info.get("max_running_requests"),
         "schedule_conservativeness": info.get("schedule_conservativeness"),
         "overlap": not info.get("disable_overlap_schedule", False),
+        "device": info.get("device"),
     }
 
 

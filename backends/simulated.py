@@ -11,6 +11,7 @@ import numpy as np
 import simpy
 from pydantic import Field
 
+from backends._front_end import FrontEnd
 from backends._profile import load_profile
 from mechanism.prompts import IntArray
 from sim.backend import EngineSteps, Limits, Notes, Served
@@ -43,6 +44,8 @@ class Simulated:
     schedule_conservativeness : scales the share of unused output reserved at admission.
     schedule_policy : fcfs, lpm, dfs-weight, lof.
     context_tokens : longest prompt + output of the model; null = no limit.
+    blocking : the host computes the passes itself, as a CPU server does: with overlap, what a pass gave is handed out
+        only when the next one is done.
     """
 
     profile: str = "h100-qwen3-32b"
@@ -57,6 +60,7 @@ class Simulated:
     schedule_conservativeness: Annotated[float, Field(ge=0, le=1e6)] = 1.0
     schedule_policy: Literal["fcfs", "lpm", "dfs-weight", "lof"] = "fcfs"
     context_tokens: Count | None = None
+    blocking: bool = False
 
     def __post_init__(self) -> None:
         load_profile(self.profile)
@@ -101,7 +105,7 @@ class Simulated:
             schedule_policy=self.schedule_policy,
             context_tokens=self.context_tokens,
         )
-        return SimulatedBackend(config, requests, load_profile(self.profile).latency, limits)
+        return SimulatedBackend(config, requests, load_profile(self.profile).latency, limits, blocking=self.blocking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +125,20 @@ class SimulatedBackend:
     the plan for pass t + 1 is made when the result of pass t − 1 is in, while pass t still runs.
     """
 
-    def __init__(self, config: EngineConfig, requests: RequestTable, latency: LatencyModel, limits: Limits) -> None:
+    def __init__(
+        self,
+        config: EngineConfig,
+        requests: RequestTable,
+        latency: LatencyModel,
+        limits: Limits,
+        *,
+        blocking: bool = False,
+    ) -> None:
         self.limits = limits
         self.engine_steps: EngineSteps = []
         self.notes = Notes()
         self._config, self._requests, self._latency, self._overlap = config, requests, latency, config.overlap
+        self._blocking = blocking and config.overlap
         self._priority: dict[int, int] = {}
         self._inbox: list[int] = []
         self._idle: simpy.Event | None = None
@@ -136,7 +149,7 @@ class SimulatedBackend:
 
     def start(self, env: simpy.Environment, on_event: Callable[[Served], None]) -> None:
         """Start the server's process."""
-        self._env, self._on_event = env, on_event
+        self._env, self._front_end = env, FrontEnd(env, self._latency, on_event)
         self._engine = Engine(self._config, self._requests)
         self._process = env.process(self._serve())
 
@@ -172,13 +185,15 @@ class SimulatedBackend:
         pending: _Launched | None = None
         while True:
             launched = self._plan()
+            if launched is not None and self._blocking:
+                yield after(self._env, launched.end_ns - int(self._env.now), Kind.PASS)
             due, pending = (pending, launched) if self._overlap else (launched, None)
             if due is not None:
                 yield from self._result(due)
             elif pending is None:
                 self._idle = simpy.Event(self._env)
                 yield self._idle
-            if pending is not None:
+            if pending is not None and not self._blocking:
                 pending = yield from self._jump_ahead(pending)
 
     def _plan(self) -> _Launched | None:
@@ -211,13 +226,15 @@ class SimulatedBackend:
                 due = _Launched(batch, due.start_ns, int(self._env.now))
         if due.end_ns > self._env.now:
             yield after(self._env, due.end_ns - int(self._env.now), Kind.PASS)
-        self._log(due, steps)
-        now = int(self._env.now)
+        self._log(due, steps, due.end_ns)
         done = self._engine.complete(due.batch)
         for index in done.first_tokens:
-            self._first_token_ns.setdefault(index, now)
+            if index not in self._first_token_ns:
+                self._first_token_ns[index] = self._front_end.next_ns()
+        first = set(done.first_tokens)
         for index in done.finished:
-            self._tell(self._served(index, now))
+            at_ns = self._first_token_ns[index] if index in first else self._front_end.next_ns()
+            self._front_end.tell(self._served(index, at_ns), at_ns)
         if done.finished:
             yield after(self._env, 0, Kind.PASS)  # the market may dispatch before the next plan
 
@@ -227,7 +244,7 @@ class SimulatedBackend:
         if horizon == 0 or self._inbox:
             return pending
         steps = yield from self._elapse(pending, horizon)
-        self._log(pending, steps)
+        self._log(pending, steps, int(self._env.now))
         now, first = int(self._env.now), pending.batch
         batch = self._engine.advance(first, steps)
         self._free_at_ns = pending.start_ns + self._latency.decode_ns(
@@ -251,12 +268,12 @@ class SimulatedBackend:
         self._free_at_ns = end
         return steps
 
-    def _log(self, launched: _Launched, steps: int) -> None:
+    def _log(self, launched: _Launched, steps: int, end_ns: int) -> None:
         batch, size = launched.batch, len(launched.batch.members)
         self.engine_steps.append(
             (
                 launched.start_ns,
-                int(self._env.now) - launched.start_ns,
+                end_ns - launched.start_ns,
                 batch.kind,
                 size,
                 size * steps if batch.kind == "decode" else batch.new_tokens,
@@ -266,24 +283,14 @@ class SimulatedBackend:
             )
         )
 
-    def _tell(self, served: Served) -> None:
-        """The client hears of it when the answer is there."""
-        way_ns = self._latency.request_ns
-        if way_ns == 0:
-            self._on_event(served)
-            return
-        arrival = after(self._env, way_ns, Kind.ARRIVAL)
-        assert arrival.callbacks is not None
-        arrival.callbacks.append(lambda _: self._on_event(served))
-
-    def _served(self, index: int, now: int) -> Served:
-        engine, way_ns = self._engine, self._latency.request_ns
+    def _served(self, index: int, at_ns: int) -> Served:
+        engine = self._engine
         return Served(
             index=index,
             status="ok",
             admitted_ns=self._admitted_ns.pop(index),
-            first_token_ns=self._first_token_ns.pop(index) + way_ns,
-            finish_ns=now + way_ns,
+            first_token_ns=self._first_token_ns.pop(index),
+            finish_ns=at_ns,
             cached_tokens=engine.cached_tokens[index],
             output_tokens=engine.output_tokens(index),
             num_retractions=engine.num_retractions[index],

@@ -95,7 +95,8 @@ def _coefficient_rows(profile: Mapping[str, Any]) -> Sequence[tuple[str, ...]]:
     rows = []
     for name, value in profile["latency"].items():
         low, high = profile["intervals"].get(name, (None, None))
-        interval = "not identified" if low is None else f"{number(low)} … {number(high)}"
+        unfitted = profile["not_fitted"].get(name, "not identified")
+        interval = unfitted if low is None else f"{number(low)} … {number(high)}"
         rows.append((name, number(value), interval))
     return rows
 

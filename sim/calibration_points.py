@@ -37,15 +37,18 @@ class PointOf(Generic[P]):
 
 @dataclass(slots=True)
 class Measurements:
-    """Collects rounds; `discarded` counts by reason."""
+    """Collects rounds; `discarded` counts by reason, `front_end` holds the server's own words by coefficient."""
 
     chunk_tokens: int | None
     prefill: dict[tuple[int, int], list[float]] = field(default_factory=dict)
     decode: dict[tuple[int, float], list[float]] = field(default_factory=dict)
     discarded: dict[str, int] = field(default_factory=dict)
+    front_end: dict[str, list[float]] = field(default_factory=dict)
 
     def take(self, driven: Driven) -> None:
         """One more round; BackendError where the server does not say what it had cached."""
+        for name, ms in driven.notes.checks.get("front_end", {}).items():
+            self.front_end.setdefault(name, []).append(ms)
         for probe in driven.done:
             if not driven.ok(probe):
                 failed = next(driven.served[i] for i in probe.requests if driven.served[i].status != "ok")
@@ -64,6 +67,10 @@ class Measurements:
             behind = f" behind {cached:,}" if cached else ""
             found.append(PointOf(f"{new:,} new{behind}", point, tuple(times)))
         return _held_out(found, rng)
+
+    def front_end_ms(self) -> dict[str, float]:
+        """Medians over rounds of what the server's timestamps say of the way between it and its clients."""
+        return {name: statistics.median(values) for name, values in self.front_end.items()}
 
     def decode_points(self, rng: np.random.Generator) -> list[PointOf[DecodePoint]]:
         """By batch and context."""

@@ -22,7 +22,7 @@ def _coefficients(profile: Mapping[str, Any]) -> Table:
         table.add_column(title, justify="left" if title in {"coefficient", "not identified"} else "right")
     for name, value in profile["latency"].items():
         low, high = profile["intervals"].get(name, (None, None))
-        interval = "–" if low is None else f"{low:.4g} … {high:.4g}"
+        interval = profile["not_fitted"].get(name, "–") if low is None else f"{low:.4g} … {high:.4g}"
         table.add_row(name, f"{value:.4g}", interval, profile["unidentified"].get(name, ""))
     return table
 

@@ -7,8 +7,9 @@ B decode requests and K = Σ of their context tokens, a pass takes, in ms of acc
     decode    d0 + d1·B + d2·K
 
 plus a host overhead per pass; and every request, once, the time between its client and the engine, in which the
-accelerator may serve others. The p-norm is a soft maximum of the weights' memory traffic w and the arithmetic
-g·T: a straight line through both misses by up to a third near the knee.
+accelerator may serve others, and which answers of one instant go one after another. The p-norm is a soft maximum of
+the weights' memory traffic w and the arithmetic g·T: a straight line through both misses by up to a third near the
+knee.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class LatencyModel:
     context_ms : d2, per resident context token of a decode request.
     prefill_overhead_ms, decode_overhead_ms : host time per pass, 1.0 until calibrated.
     request_overhead_ms : from the client to the engine and back, once a request; 0 until calibrated.
+    request_gap_ms : between two answers that leave the engine at one instant; 0 until calibrated.
     """
 
     weights_ms: float
@@ -47,11 +49,17 @@ class LatencyModel:
     prefill_overhead_ms: float = 1.0
     decode_overhead_ms: float = 1.0
     request_overhead_ms: float = 0.0
+    request_gap_ms: float = 0.0
 
     @property
     def request_ns(self) -> int:
         """What a client waits beyond the passes, ns."""
         return round(self.request_overhead_ms * NS_PER_MS)
+
+    @property
+    def gap_ns(self) -> int:
+        """Between two answers that leave the engine at one instant, ns."""
+        return round(self.request_gap_ms * NS_PER_MS)
 
     def prefill_ns(self, new_tokens: int, attention_work: float, context_tokens: int = 0) -> int:
         """Duration of a prefill pass, ns; never 0, also for a prompt that is wholly cached (it computes one token).

@@ -5,8 +5,9 @@ One prompt of T new tokens behind a cached prefix takes, in ms from send to firs
     c + Σ over its passes of [ o + (w^p + (g·t)^p)^(1/p) + a·A ]
 
 with t new tokens a pass, at most the server's chunk, and A = Σ new·(prefix + new/2); c is paid once a request, o once
-a pass: only prompts of several passes tell them apart. One step of B decoding requests with K tokens of context in
-all takes d0 + d1·B + d2·K; the host's part of it is in d0, for nothing tells these two apart.
+a pass: prompts of several passes tell them apart, or c is given by a server that dates what it does. One step of B
+decoding requests with K tokens of context in all takes d0 + d1·B + d2·K; the host's part of it is in d0, for nothing
+tells these two apart.
 """
 
 from __future__ import annotations
@@ -66,15 +67,25 @@ class LatencyFit:
     unidentified: dict[str, str]
 
 
-def fit_latency(prefills: Sequence[PrefillPoint], decodes: Sequence[DecodePoint]) -> LatencyFit:
-    """Fit both halves of the model; UnidentifiedError where one of them cannot be fitted at all."""
-    prefill, decode = _fit_prefill(prefills), _fit_decode(decodes)
-    latency = LatencyModel(**prefill.values, **decode.values, decode_overhead_ms=0.0)
-    told = "enters only in a sum with decode_base_ms; the sum is decode_base_ms, this is held at 0"
+def fit_latency(
+    prefills: Sequence[PrefillPoint], decodes: Sequence[DecodePoint], front_end: Mapping[str, float] | None = None
+) -> LatencyFit:
+    """Fit both halves of the model; UnidentifiedError where one of them cannot be fitted at all.
+
+    `front_end` holds request_overhead_ms and request_gap_ms where they were measured by themselves.
+    """
+    given = dict(front_end or {})
+    prefill, decode = _fit_prefill(prefills, given.get("request_overhead_ms")), _fit_decode(decodes)
+    latency = LatencyModel(**{**prefill.values, **decode.values, **given}, decode_overhead_ms=0.0)
+    held = {
+        "decode_overhead_ms": "enters only in a sum with decode_base_ms; the sum is decode_base_ms, this is held at 0"
+    }
+    if "request_gap_ms" not in given:
+        held["request_gap_ms"] = "the server does not date its first tokens; held at 0"
     return LatencyFit(
         latency,
         {**prefill.intervals, **decode.intervals},
-        {**prefill.unidentified, **decode.unidentified, "decode_overhead_ms": told},
+        {**prefill.unidentified, **decode.unidentified, **held},
     )
 
 
@@ -105,20 +116,22 @@ def predict_decode_ms(coefficients: Mapping[str, float], points: Sequence[Decode
     return total
 
 
-def _fit_prefill(points: Sequence[PrefillPoint]) -> Fitted:
+def _fit_prefill(points: Sequence[PrefillPoint], request_ms: float | None) -> Fitted:
     measured = np.array([point.ttft_ms for point in points])
     tokens = np.array([point.new_tokens for point in points], dtype=np.float64)
     least, slope = (float(measured.min()), float((measured / tokens).min())) if len(points) else (1.0, 1.0)
     work = max((point.attention_work for point in points), default=1.0)
+    overhead = Parameter(name="request_overhead_ms", start=0.05 * least)
     parameters = (
-        Parameter(name="request_overhead_ms", start=0.05 * least),
+        *(() if request_ms is not None else (overhead,)),
         Parameter(name="prefill_overhead_ms", start=0.05 * least),
         Parameter(name="attention_ms", start=0.1 * float(measured.max(initial=1.0)) / work),
         Parameter(name="knee", start=2.0, least=1.0, most=20.0, neutral=2.0),
         Parameter(name="weights_ms", start=0.8 * least, neutral=None),
         Parameter(name="token_ms", start=0.8 * slope, neutral=None),
     )
-    return fit_relative(lambda values: predict_prefill_ms(values, points), measured, parameters)
+    given = {} if request_ms is None else {"request_overhead_ms": request_ms}
+    return fit_relative(lambda values: predict_prefill_ms({**values, **given}, points), measured, parameters)
 
 
 def _fit_decode(points: Sequence[DecodePoint]) -> Fitted:

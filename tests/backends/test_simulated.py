@@ -42,6 +42,7 @@ def serve(
     *,
     server: type[SimulatedBackend] = SimulatedBackend,
     latency: LatencyModel = ROUND,
+    blocking: bool = False,
     **config: object,
 ) -> tuple[list[Served], SimulatedBackend]:
     """Submit each request at its own time; returns what became of them, by index."""
@@ -51,7 +52,7 @@ def serve(
         **{name: getattr(requests, name) for name in requests.__dataclass_fields__}
         | {"output_tokens": np.array(outputs)}
     )
-    backend = server(settings_, requests, latency, Limits(kv_tokens=1000))
+    backend = server(settings_, requests, latency, Limits(kv_tokens=1000), blocking=blocking)
     env, served = simpy.Environment(), dict[int, Served]()  # type: ignore[arg-type]
     backend.start(env, lambda event: served.update({event.index: event}))
 
@@ -145,3 +146,27 @@ def test_the_way_to_the_client_delays_what_it_sees_and_holds_no_pass() -> None:
     assert [each.first_token_ns for each in near] == [13 * MS, 26 * MS]
     assert [each.first_token_ns for each in away] == [17 * MS, 30 * MS]
     assert [each.finish_ns for each in away] == [17 * MS, 30 * MS]
+
+
+def test_answers_of_one_pass_reach_their_clients_one_after_another() -> None:
+    far = replace(ROUND, request_overhead_ms=4, request_gap_ms=2)
+    # Three prompts of 3 tokens queued at once: one pass of 10 + 9 ms; the way is 4 ms, then every 2 ms.
+    away, _ = serve([[1, 2, 3], [4, 5, 6], [7, 8, 9]], [1, 1, 1], [0, 0, 0], latency=far)
+    assert [each.first_token_ns for each in away] == [23 * MS, 25 * MS, 27 * MS]
+    assert [each.finish_ns for each in away] == [23 * MS, 25 * MS, 27 * MS]
+
+
+def test_a_host_that_computes_the_passes_itself_hands_out_results_one_pass_late() -> None:
+    # The prompt's pass lasts 13 ms, the decode after it 6 ms. An accelerator that works by itself has the first token
+    # at 13 ms; a host that computes looks at it only when the decode is done, at 19 ms. Where no pass follows, at once.
+    prompts, outputs, at = [[1, 2, 3], [4, 5, 6]], [2, 1], [0, 100]
+    free, _ = serve(prompts, outputs, at, engine="0.5.23", overlap=True)
+    busy, backend = serve(prompts, outputs, at, blocking=True, engine="0.5.23", overlap=True)
+    assert [each.first_token_ns for each in free] == [13 * MS, 113 * MS]
+    assert [each.first_token_ns for each in busy] == [19 * MS, 113 * MS]
+    assert free[0].finish_ns == busy[0].finish_ns == 19 * MS
+    assert [(step[2], step[0], step[1]) for step in backend.engine_steps] == [
+        ("prefill", 0, 13 * MS),
+        ("decode", 13 * MS, 6 * MS),
+        ("prefill", 100 * MS, 13 * MS),
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -75,6 +75,16 @@ def test_prompts_of_one_pass_cannot_tell_request_from_pass() -> None:
     assert "request_overhead_ms" not in fit.intervals
     # the sum is right all the same
     assert fit.latency.prefill_overhead_ms + fit.latency.weights_ms == pytest.approx(26.0, rel=1e-2)
+
+
+def test_what_the_servers_timestamps_say_is_taken_as_given() -> None:
+    short = [place for place in (*NEW, *BEHIND) if place[0] < 4096]
+    measured = prefills(0.0, 0, short, {**TRUE, "request_overhead_ms": 4.0})
+    fit = fit_latency(measured, decodes(0.0, 0), {"request_overhead_ms": 4.0, "request_gap_ms": 0.25})
+    assert (fit.latency.request_overhead_ms, fit.latency.request_gap_ms) == (4.0, 0.25)
+    assert not {"request_overhead_ms", "request_gap_ms"} & (set(fit.unidentified) | set(fit.intervals))
+    ours = predict_prefill_ms(asdict(fit.latency), measured)
+    assert ours == pytest.approx([point.ttft_ms for point in measured], rel=0.02)
 
 
 def test_the_request_overhead_is_found_where_prompts_take_several_passes() -> None:
