@@ -28,7 +28,7 @@ def _columns(*, text: str = "", count: str = "", real: str = "") -> _Columns:
 #: What the page reads of each table; other columns may stand beside these.
 REQUESTS = _columns(
     text="schedule user status error",
-    count="trial prompt_tokens cached_tokens",
+    count="trial prompt_tokens cached_tokens output_tokens",
     real="admitted_s first_token_s ttft_s bid",
 )
 AUCTIONS = _columns(text="schedule", count="trial batch", real="scheduled_welfare revenue")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import polars as pl
+
 from reports.load import Run
 from reports.series import finite
 from sim.papers_figures import gap_sentence, prompts_sentence
@@ -38,11 +40,12 @@ def sentences(run: Run) -> Iterator[str]:
         )
     yield f"Engine setting: {setting_of(run.scenario)}. Results depend on it; compare like with like."
     if gap := run.summary.get("gap_to_bid_sort"):
-        yield f"{_sentence(gap_sentence(gap))}."
+        yield f"{_sentence(gap_sentence(gap, run.scenario, _num_requests(run)))}."
     if prompts := prompts_sentence(run.manifest.get("facts") or {}):
         yield f"{_sentence(prompts)}."
     yield from premises(run.scenario)
     yield from latencies(run.manifest.get("profile"))
+    yield from _extrapolated(run)
     if run.manifest.get("status") == "interrupted":
         yield "The run was interrupted: what is shown is what had been recorded by then."
     if run.engine_steps is None:
@@ -60,7 +63,7 @@ def facts(run: Run) -> tuple[tuple[str, str], ...]:
         ("Auctions", _auction_time(manifest)),
         ("Seed", _told(seed)),
         ("Trials", str(_trials(run))),
-        ("Requests", f"{len(run.requests) // max(1, _trials(run) * len(run.schedules)):,} a trial and schedule"),
+        ("Requests", f"{_num_requests(run):,} a trial and schedule"),
         ("Schedules", ", ".join(run.schedules)),
         ("Engine setting", setting_of(run.scenario)),
         ("Run folder", run.folder.name),
@@ -74,6 +77,11 @@ def _sentence(text: str) -> str:
 def _auction_time(manifest: Mapping[str, Any]) -> str:
     seconds = finite(manifest.get("auction_s"))
     return "not reported" if seconds is None else f"{1e3 * seconds:,.0f} ms of that, all schedules and trials"
+
+
+def _num_requests(run: Run) -> int:
+    """Of one schedule on one trial."""
+    return len(run.requests) // max(1, _trials(run) * len(run.schedules))
 
 
 def _trials(run: Run) -> int:
@@ -107,6 +115,20 @@ def latencies(profile: Any) -> Iterator[str]:
     if derived is not None:
         quote = f"; quote them with {profile['quote_as']}" if profile.get("quote_as") else ""
         yield f"Latencies of the profile {profile.get('name', '')} are {derived.rstrip('.')}{quote}."
+
+
+def _extrapolated(run: Run) -> Iterator[str]:
+    """How many served requests are longer than anything the latency profile was fitted to."""
+    known = finite((run.manifest.get("profile") or {}).get("measured_up_to_tokens"))
+    if known is None:
+        return
+    served = run.requests.filter(pl.col("status") == "ok")
+    longer = served.filter(pl.col("prompt_tokens") + pl.col("output_tokens") > known)
+    if len(longer):
+        yield (
+            f"{len(longer):,} of the {len(served):,} requests served, over all schedules and trials, are longer than"
+            f" the {known:,.0f} tokens that the latency profile was measured up to: their times are extrapolated."
+        )
 
 
 def _texts(found: Any) -> Iterator[str]:

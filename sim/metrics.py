@@ -16,10 +16,21 @@ from sim.clock import NS_PER_S
 from sim.realised import cohort_of
 from sim.records import Cell
 
-__all__ = ["DEFINITIONS", "Metrics", "Window", "status_counts", "trial_metrics"]
+__all__ = ["DEFINITIONS", "METRIC_NAMES", "Metrics", "Window", "status_counts", "trial_metrics"]
 
 Metrics = dict[str, float | None]
 BoolArray = npt.NDArray[np.bool_]
+
+#: Every metric of a trial, in the order of summary.json.
+METRIC_NAMES = (
+    *("welfare", "scheduled_welfare", "welfare_pct_over_random", "value_weighted_ttft_ms", "hit_rate"),
+    *(
+        f"{part}_{name}"
+        for name in ("ttft_ms", "tpot_ms", "e2el_ms")
+        for part in ("mean", "median", "p90", "p95", "p99")
+    ),
+    *("max_wait_s", "request_throughput", "total_token_throughput", "goodput", "revenue", "duration_s"),
+)
 
 DEFINITIONS = {
     "welfare": "Σ value × realised priority; the realised priority is the share of the cohort served after the "

@@ -7,7 +7,11 @@ from typing import Any
 
 from sim.metrics import Metrics
 
-__all__ = ["gap_sentence", "gaps_to_bid_sort", "prompts_sentence"]
+__all__ = ["PAPERS_WORKLOADS", "gap_sentence", "gaps_to_bid_sort", "prompts_sentence"]
+
+
+#: The paper's kinds of workload (§5), from real text and made up.
+PAPERS_WORKLOADS = frozenset({"stars", "chains", "trees", "squad-gsm8k", "swe-agent", "tree-of-thought"})
 
 
 def gaps_to_bid_sort(trials: Mapping[str, Sequence[Metrics]]) -> list[float]:
@@ -23,16 +27,45 @@ def gaps_to_bid_sort(trials: Mapping[str, Sequence[Metrics]]) -> list[float]:
     return [1 - ours / best for ours, best in pairs if ours is not None and best]
 
 
-def gap_sentence(gap: Mapping[str, Any]) -> str:
-    """The gap in words, from its mean, standard error and n.
+def gap_sentence(gap: Mapping[str, Any], scenario: Mapping[str, Any], num_requests: int) -> str:
+    """The gap in words, from its mean, standard error and n, beside the paper's where the two can be compared.
 
-    >>> gap_sentence({"mean": 0.161, "se": 0.003, "n": 3}).split(" (")[0]
-    'gap to bid-sort: 16.1 ± 0.3 %'
+    Parameters
+    ----------
+    scenario : as resolved.
+    num_requests : of one trial, Q.
+
+    >>> tiny = {"workload": {"kind": "stars"}, "arrivals": {"kind": "saturated"}, "batching": {"size": 256}}
+    >>> gap_sentence({"mean": 0.161, "se": 0.003, "n": 3}, tiny, 256)[-46:]
+    '3 trials; the paper measured 19–22 % at n = Q)'
+    >>> gap_sentence({"mean": 0.05, "se": None, "n": 1}, tiny, 1024)[-103:]
+    "one trial; not to be compared with the paper's 19–22 % at n = Q: auctions are of 256 of 1,024 requests)"
     """
     error = "" if gap["se"] is None else f" ± {100 * gap['se']:.1f}"
     over = "one trial" if gap["n"] == 1 else f"paired over {gap['n']:,} trials"
     how = f"1 − welfare of dfs-bid / welfare of bid-sort, {over}"
-    return f"gap to bid-sort: {100 * gap['mean']:.1f}{error} % ({how}; the paper measured 19–22 % at n = Q)"
+    unlike = _unlike_the_paper(scenario, num_requests)
+    papers = "19–22 % at n = Q"
+    beside = f"the paper measured {papers}"
+    if unlike:
+        beside = f"not to be compared with the paper's {papers}: {', and '.join(unlike)}"
+    return f"gap to bid-sort: {100 * gap['mean']:.1f}{error} % ({how}; {beside})"
+
+
+def _unlike_the_paper(scenario: Mapping[str, Any], num_requests: int) -> list[str]:
+    """In what a run differs from those the paper's gap is of."""
+    workload, arrivals, size = (
+        (scenario.get(block) or {}).get(key)
+        for block, key in (("workload", "kind"), ("arrivals", "kind"), ("batching", "size"))
+    )
+    unlike = []
+    if workload not in PAPERS_WORKLOADS:
+        unlike.append(f"{workload or 'its'} requests are none of the paper's")
+    if arrivals != "saturated":
+        unlike.append("requests arrive over time")
+    elif size is None or size < num_requests:
+        unlike.append(f"auctions are of {size or 0:,} of {num_requests:,} requests")
+    return unlike
 
 
 def prompts_sentence(facts: Mapping[str, float]) -> str | None:

@@ -38,10 +38,12 @@ def run_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
-def run_tables(summary: Mapping[str, Any], facts: Mapping[str, float]) -> Group:
+def run_tables(summary: Mapping[str, Any], facts: Mapping[str, float], scenario: Mapping[str, Any]) -> Group:
     """The comparison, the paper's figures beside ours, and what budgets did where there were any."""
     gap, pacing = summary.get("gap_to_bid_sort"), summary.get("pacing")
-    said = [gap_sentence(gap) if gap else None, prompts_sentence(facts)]
+    first = next(iter(summary["schedules"].values()))
+    num_requests = sum(first["statuses"].values()) // max(1, len(first["trials"]))
+    said = [gap_sentence(gap, scenario, num_requests) if gap else None, prompts_sentence(facts)]
     lines = [Text(sentence) for sentence in said if sentence]
     return Group(run_table(summary), *lines, *([pacing_table(pacing)] if pacing else []))
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechanism.bidding.truthful import Truthful
-from mechanism.model import Bidder, SetsPriorities
+from mechanism.model import Bidder
 from sim import records
 from sim.auctioneer import TreeCache
 from sim.backend import Backend, BackendConfig, Notes
@@ -25,6 +25,7 @@ from sim.population import make_requests
 from sim.records import Cell
 from sim.requests import RequestTable
 from sim.run_log import RunLog
+from sim.run_warnings import about_cell, about_requests
 from sim.scenario import Scenario, ScheduleEntry
 from sim.summary import summarise
 from sim.tree_summary import tree_summary
@@ -128,7 +129,7 @@ def run(
                 requests, demand = make_requests(scenario, trial)
                 result.dropped |= demand.dropped
                 result.facts = result.facts or dict(demand.facts)
-                for warning in demand.warnings:
+                for warning in (*demand.warnings, *about_requests(scenario, requests)):
                     result.warn(warning)
                 _run_trial(_Trial(scenario, opened, requests, trial, TreeCache()), result, window, progress, records)
     except KeyboardInterrupt:
@@ -194,7 +195,8 @@ def _run_trial(trial: _Trial, result: RunResult, window: Window, progress: Progr
         paced = measure_pacing(trial.scenario, entry, cell, trial.trees)
         if paced is not None:
             result.pacing.append(paced)
-        _look_for_no_effect(entry, market.log, result)
+        for warning in about_cell(entry, cell, trial.backend.card()):
+            result.warn(warning)
         if result.tree is None and market.log.auctions:
             result.tree = _first_tree(requests, market.log, trial.trees)
 
@@ -209,15 +211,6 @@ def _rules(scenario: Scenario, entry: ScheduleEntry, bidding: Callable[[BoolArra
         in_flight=scenario.dispatch.in_flight,
         closed_loop=scenario.closed_loop,
     )
-
-
-def _look_for_no_effect(entry: ScheduleEntry, log: RunLog, result: RunResult) -> None:
-    """A mechanism that never changes the order of arrival is worth a warning: its figures are FCFS's."""
-    sizes = [len(auction.members) for auction in log.auctions]
-    if entry.use == "no-sort" or isinstance(entry.rule, SetsPriorities) or max(sizes, default=0) < 2:
-        return
-    if all(np.all(np.diff(auction.members) > 0) for auction in log.auctions):
-        result.warn(f"{entry.label}: every auction kept the order of arrival; the mechanism had no effect.")
 
 
 def _first_tree(requests: RequestTable, log: RunLog, trees: TreeCache) -> dict[str, Any]:

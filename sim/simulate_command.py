@@ -76,7 +76,7 @@ def simulate_command(
             raise typer.Exit(130)
         folder = _save(loaded, result, started, out)
         pages = [] if no_report else _pages(write_pages, folder)
-        _show(result, folder, pages, as_json=as_json, quiet=quiet)
+        _show(loaded, result, folder, pages, as_json=as_json, quiet=quiet)
 
     return simulate
 
@@ -100,13 +100,15 @@ def _pages(write_pages: Callable[..., list[Path]], folder: Path) -> list[Path]:
         raise
 
 
-def _show(result: RunResult, folder: Path, pages: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
+def _show(
+    loaded: Scenario, result: RunResult, folder: Path, pages: Sequence[Path], *, as_json: bool, quiet: bool
+) -> None:
     from sim.run_table import run_tables
 
     if as_json:
         print_json({**result.summary, "run_dir": str(folder)})
     elif not quiet:
-        print_table(run_tables(result.summary, result.facts))
+        print_table(run_tables(result.summary, result.facts, loaded.resolved()))
         typer.echo("\n".join([f"records: {folder}", *(f"report:  {page}" for page in pages)]))
     if result.status == "interrupted":
         say(f"interrupted: partial results are in {folder}")

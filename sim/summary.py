@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sim.metrics import DEFINITIONS, Metrics
+from sim.metrics import DEFINITIONS, METRIC_NAMES, Metrics
 from sim.papers_figures import gaps_to_bid_sort
 
 __all__ = ["moments", "summarise"]
@@ -17,20 +17,23 @@ def summarise(
 ) -> dict[str, Any]:
     """The summary of a run; `gap_to_bid_sort` is there where dfs-bid and bid-sort are.
 
+    A schedule without a finished trial has every metric too, each null over n = 0.
+
     Parameters
     ----------
     trials : schedule label → the metrics of its trials, in trial order; the first label is the baseline of `paired`.
     statuses : schedule label → status → number of requests over all trials.
     seeds : how the randomness was seeded, copied into the summary.
     """
+    names = tuple(next((rows[0] for rows in trials.values() if rows), METRIC_NAMES))
     baseline, gaps = next(iter(trials.values()), []), gaps_to_bid_sort(trials)
     return {
         "schedules": {
             label: {
-                **{name: moments([trial[name] for trial in rows]) for name in (rows[0] if rows else {})},
+                **{name: moments([trial[name] for trial in rows]) for name in names},
                 "statuses": dict(statuses.get(label, {})),
                 "trials": list(rows),
-                "paired": _paired(rows, baseline),
+                "paired": _paired(names, rows, baseline),
             }
             for label, rows in trials.items()
         },
@@ -59,9 +62,9 @@ def moments(values: Sequence[float | None]) -> dict[str, float | int | None]:
     return {"mean": mean, "se": math.sqrt(variance / n), "n": n}
 
 
-def _paired(rows: Sequence[Metrics], baseline: Sequence[Metrics]) -> dict[str, Any]:
+def _paired(names: Sequence[str], rows: Sequence[Metrics], baseline: Sequence[Metrics]) -> dict[str, Any]:
     paired: dict[str, Any] = {}
-    for name in rows[0] if rows else {}:
+    for name in names:
         both = [(ours[name], base[name]) for ours, base in zip(rows, baseline, strict=False)]
         found = moments([ours - base for ours, base in both if ours is not None and base is not None])
         paired[name] = {"diff": found["mean"], "se": found["se"], "n": found["n"]}

@@ -1,7 +1,9 @@
 import math
+from typing import Any
 
 import pytest
 
+from sim.metrics import METRIC_NAMES
 from sim.summary import summarise
 
 
@@ -24,9 +26,16 @@ def test_what_was_never_measured_is_null_and_counts_for_nothing() -> None:
     assert summary["schedules"]["b"]["paired"]["m"] == {"diff": None, "se": None, "n": 0}
 
 
-def test_a_schedule_without_a_finished_trial_has_statuses_only() -> None:
-    summary = summarise({"a": []}, {"a": {"incomplete": 5}}, {})
-    assert summary["schedules"]["a"] == {"statuses": {"incomplete": 5}, "trials": [], "paired": {}}
+@pytest.mark.parametrize(("others", "names"), [({}, METRIC_NAMES), ({"b": [{"m": 1.0}]}, ("m",))])
+def test_a_schedule_without_a_finished_trial_has_every_metric_unmeasured(others: Any, names: tuple[str, ...]) -> None:
+    summary = summarise({**others, "a": []}, {"a": {"incomplete": 5}}, {})
+    unmeasured = {"mean": None, "se": None, "n": 0}
+    assert summary["schedules"]["a"] == {
+        **dict.fromkeys(names, unmeasured),
+        "statuses": {"incomplete": 5},
+        "trials": [],
+        "paired": {name: {"diff": None, "se": None, "n": 0} for name in names},
+    }
 
 
 def test_the_gap_to_bid_sort_is_paired_by_hand() -> None:
