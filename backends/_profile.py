@@ -84,7 +84,7 @@ def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
         if key not in known:
             raise ScenarioError(f"{path}: latency.{key}", "an unknown key", "a coefficient", did_you_mean(key, known))
     for key in sorted(known):
-        absent = 0.0 if key == "request_overhead_ms" else math.nan  # known only where a live server was measured
+        absent = 0.0 if key.startswith("request_") else math.nan  # known only where a live server was measured
         value, least = block.get(key, absent), 1.0 if key == "knee" else 0.0
         number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         if not number or not least <= value <= _MOST:

@@ -135,7 +135,8 @@ def _fitted(first: Driven, measured: Measurements, settings: CalibrationSettings
     if not prefill and not decode:
         raise NothingServedError("No measurement succeeded." + "".join(f" {each}" for each in found.warnings))
     try:
-        fit = fit_latency([p.point for p in prefill if not p.held_out], [d.point for d in decode if not d.held_out])
+        seen = [p.point for p in prefill if not p.held_out], [d.point for d in decode if not d.held_out]
+        fit = fit_latency(*seen, measured.front_end_ms())
     except UnidentifiedError as error:
         raise NothingServedError(
             f"The latency model cannot be fitted: {error}. Give it more time (--budget-s)."
@@ -155,6 +156,7 @@ def _fitted(first: Driven, measured: Measurements, settings: CalibrationSettings
         "provenance": {"method": "measured on a live server by calibrate", "rounds": settings.rounds},
         "confidence": CONFIDENCE,
         "intervals": _plain_intervals(fit),
+        "not_fitted": dict.fromkeys(sorted(measured.front_end_ms()), "by the server's timestamps"),
         "unidentified": fit.unidentified,
         "held_out_error_percent": {
             "prefill": _errors(rows, "prefill"),
