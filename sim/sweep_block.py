@@ -40,7 +40,7 @@ class Range:
             raise ValueError(f"a high above low, which is {self.low:g}")
         if self.scale == "log" and self.low <= 0:
             raise ValueError("a low above 0, for the scale is log")
-        if self.integer and not (self.low.is_integer() and self.high.is_integer()):
+        if self.integer and not (float(self.low).is_integer() and float(self.high).is_integer()):
             raise ValueError("whole numbers as low and high, for integer is true")
 
 

@@ -88,8 +88,10 @@ def read_design(source: Source, options: SweepOptions) -> Design:
         if each.key in typed:
             raise ScenarioError(each.origin, f"the key {each.key} in {typed[each.key].origin} too", "each key once")
         typed[each.key] = each
-    block = build(SweepBlock, source.data.get("sweep", {}), source, ("sweep",))
-    kept = _Block(source, block, set(typed))
+    written = source.data.get("sweep", {})
+    if not isinstance(written, dict):
+        raise ScenarioError(source.where(("sweep",)), json.dumps(written), "a block of keys")
+    kept = _Block(source, build(SweepBlock, written, source, ("sweep",)), set(typed))
     fixed = [Axis.of(each, "fixed" if len(each.values) == 1 else "grid") for each in sets]
     random = kept.random(options.random, ranges)
     columns = zips or kept.zips()
