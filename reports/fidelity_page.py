@@ -12,7 +12,7 @@ from reports._page import write_page
 from reports.figures import fidelity
 from reports.text import number
 from sim.validation import ScheduleFidelity, Validation, Verdict
-from sim.validation_table import MEASURES
+from sim.validation_table import MEASURES, clock_note, shares_text
 
 __all__ = ["write_fidelity_page"]
 
@@ -56,10 +56,7 @@ def _reading(found: Validation) -> Sequence[str]:
     if found.in_flight is None or found.in_flight == 1:
         clock = "What is decided does not depend on the server's clock here, so it can be exact."
     else:
-        clock = (
-            f"With {found.in_flight} requests in flight the server's clock decides which of them meet in a pass: "
-            "nothing better than its own spread is claimed."
-        )
+        clock = clock_note(found.in_flight)
     return (verdict, f"{exact} {clock}")
 
 
@@ -106,8 +103,8 @@ def _cached_row(each: ScheduleFidelity) -> tuple[str, ...]:
     ours, own = each.ours, each.own
     return (
         each.schedule,
-        f"{ours.num_cached_equal:,} of {ours.num_cached_known:,}",
-        "one run" if own is None else f"{own.num_cached_equal:,} of {own.num_cached_known:,}",
+        shares_text(each.equal_pct),
+        "one run" if own is None else shares_text(each.own_equal_pct),
         f"{ours.num_lost:,}",
         "yes" if each.evicting else "no",
     )

@@ -48,6 +48,11 @@ class Agreement:
     num_cached_known: int
     num_cached_equal: int
 
+    @property
+    def cached_equal_pct(self) -> float | None:
+        """Requests with equal cached tokens, % of those where both runs know them."""
+        return 100 * self.num_cached_equal / self.num_cached_known if self.num_cached_known else None
+
 
 def agreement(first: pl.DataFrame, second: pl.DataFrame, simulated: pl.DataFrame, *, saturated: bool) -> Agreement:
     """Compare two runs' records of one schedule; relative differences are shares of the second.

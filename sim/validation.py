@@ -8,7 +8,7 @@ nothing depends on it; in between the server differs from itself, and no agreeme
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -64,11 +64,19 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleFidelity:
-    """One schedule: agreement with the live runs, the live runs' with each other, and the verdicts."""
+    """One schedule: agreement with the live runs, the live runs' with each other, and the verdicts.
+
+    Attributes
+    ----------
+    ours, own : means over live runs and over pairs of live runs; own is None with one run.
+    equal_pct, own_equal_pct : requests with the same cached tokens, %: one figure a live run, and one a pair of them.
+    """
 
     schedule: str
     ours: Agreement
     own: Agreement | None
+    equal_pct: tuple[float, ...]
+    own_equal_pct: tuple[float, ...]
     evicting: bool
     verdicts: tuple[Verdict, ...]
 
@@ -104,6 +112,10 @@ class Validation:
                     "evicting": each.evicting,
                     "measures": {
                         v.measure: {**asdict(v), "claimed": v.claimed, "passed": v.passed} for v in each.verdicts
+                    },
+                    "same_cached_tokens_pct": {
+                        "simulated_against_live": list(each.equal_pct),
+                        "live_against_live": list(each.own_equal_pct),
                     },
                     "simulated_against_live": asdict(each.ours),
                     "live_against_live": None if each.own is None else asdict(each.own),
@@ -199,9 +211,11 @@ def _fidelity(scenario: Scenario, label: str, live: list[RunResult], ours: list[
 
     compare = functools.partial(agreement, saturated=scenario.saturated)
     pairs = [(rows(mine), rows(theirs)) for mine, theirs in zip(ours, live, strict=True)]
-    mean = mean_agreement([compare(mine, theirs, mine) for mine, theirs in pairs])
+    with_live = [compare(mine, theirs, mine) for mine, theirs in pairs]
+    mean = mean_agreement(with_live)
     assert mean is not None
-    own = mean_agreement([compare(one, other, mine) for (mine, one), (_, other) in combinations(pairs, 2)])
+    live_pairs = [compare(one, other, mine) for (mine, one), (_, other) in combinations(pairs, 2)]
+    own = mean_agreement(live_pairs)
     steps = pl.concat([frame for result in ours for frame in result.frames["engine_steps"]])
     evicting = int(steps.filter(pl.col("schedule") == label)["evicted_tokens"].sum()) > 0
     verdicts = tuple(
@@ -213,7 +227,20 @@ def _fidelity(scenario: Scenario, label: str, live: list[RunResult], ours: list[
         )
         for measure, threshold in scenario.validation.thresholds(evicting=evicting).items()
     )
-    return ScheduleFidelity(schedule=label, ours=mean, own=own, evicting=evicting, verdicts=verdicts)
+    return ScheduleFidelity(
+        schedule=label,
+        ours=mean,
+        own=own,
+        equal_pct=_equal_pct(with_live),
+        own_equal_pct=_equal_pct(live_pairs),
+        evicting=evicting,
+        verdicts=verdicts,
+    )
+
+
+def _equal_pct(several: Sequence[Agreement]) -> tuple[float, ...]:
+    shares = [each.cached_equal_pct for each in several]
+    return tuple(share for share in shares if share is not None)
 
 
 def _requests(result: RunResult) -> pl.DataFrame:

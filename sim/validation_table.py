@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.table import Table
 
 from sim.validation import Validation, Verdict
 
-__all__ = ["MEASURES", "validation_table"]
+__all__ = ["MEASURES", "clock_note", "shares_text", "validation_table"]
 
 #: Measure → its name and unit.
 MEASURES = {
@@ -28,10 +30,32 @@ def validation_table(found: Validation) -> Table:
     for each in found.schedules:
         for place, verdict in enumerate(each.verdicts):
             table.add_row(each.schedule if place == 0 else "", *_cells(verdict))
-        known, equal = each.ours.num_cached_known, each.ours.num_cached_equal
-        same = f"{equal:,} of {known:,}"
-        table.add_row("", "same cached tokens", same, _own_equal(each.own), "", "", "", end_section=True)
+        same = (shares_text(each.equal_pct), shares_text(each.own_equal_pct))
+        table.add_row("", "same cached tokens", *same, "", "", "", end_section=True)
+    if found.in_flight not in {None, 1}:
+        table.caption, table.caption_justify = clock_note(found.in_flight), "left"
     return table
+
+
+def clock_note(in_flight: int | None) -> str:
+    """What a reader must know of runs with several requests in flight."""
+    return (
+        f"With {in_flight} requests in flight the server's clock decides which of them meet in a pass: "
+        "nothing better than its own spread is claimed."
+    )
+
+
+def shares_text(percent: Sequence[float]) -> str:
+    """The mean, and the range where there is one.
+
+    >>> shares_text([90.0, 94.0]), shares_text([100.0, 100.0]), shares_text([])
+    ('92.0 % (90.0–94.0)', '100.0 %', '–')
+    """
+    if not percent:
+        return "–"
+    low, high = min(percent), max(percent)
+    mean = f"{sum(percent) / len(percent):.1f} %"
+    return mean if low == high else f"{mean} ({low:.1f}–{high:.1f})"
 
 
 def _cells(verdict: Verdict) -> tuple[str, ...]:
@@ -45,8 +69,3 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
     judged = "pass" if verdict.passed else "FAIL"
     said = "not judged" if verdict.threshold is None else judged
     return name, text(verdict.error), text(verdict.spread), text(verdict.claimed), text(verdict.threshold), said
-
-
-def _own_equal(own: object) -> str:
-    known, equal = getattr(own, "num_cached_known", None), getattr(own, "num_cached_equal", None)
-    return "–" if known is None else f"{equal:,} of {known:,}"
