@@ -106,6 +106,29 @@ def test_validate(
     assert page.is_file()
 
 
+@pytest.mark.parametrize("in_flight", [4, 8])
+def test_validate_in_flight(
+    server: Sglang, profile: Path, in_flight: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who meets whom in a pass is a matter of clocks: the simulator's differs no more than the server's own may."""
+    path = scenario(tmp_path, "mixshare", str(in_flight))
+    options = ("--url", server.url, "--profile", profile, "--runs", 3, "--out", tmp_path / "page.html", "--json")
+    done = run_cli(capsys, "validate", path, *options)
+    found = json.loads(done.out)
+    shares = [each["same_cached_tokens_pct"] for each in found["schedules"].values()]
+    ours, own = (
+        [100 - sum(column) / len(column) for column in zip(*(each[name] for each in shares), strict=True)]
+        for name in ("simulated_against_live", "live_against_live")
+    )
+    with capsys.disabled():
+        figures = [", ".join(f"{percent:.1f}" for percent in several) for several in (ours, own)]
+        print(
+            f"\nother cached tokens at {in_flight} in flight, %: simulated and live {figures[0]}; live pairs {figures[1]}"
+        )
+    assert all(each["simulated_against_live"]["num_lost"] == 0 for each in found["schedules"].values())
+    assert sum(ours) / len(ours) <= max(own)
+
+
 def said(each: dict[str, Any]) -> str:
     """Every measure with the server's own spread beside it."""
     measures = each["measures"].items()
