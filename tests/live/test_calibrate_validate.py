@@ -123,7 +123,7 @@ def test_validate_in_flight(
     with capsys.disabled():
         figures = [", ".join(f"{percent:.1f}" for percent in several) for several in (ours, own)]
         print(
-            f"\nother cached tokens at {in_flight} in flight, %: simulated and live {figures[0]}; live pairs {figures[1]}"
+            f"\n{in_flight} in flight, other cached tokens, %: simulated {figures[0]}; live against live {figures[1]}"
         )
     assert all(each["simulated_against_live"]["num_lost"] == 0 for each in found["schedules"].values())
     assert sum(ours) / len(ours) <= max(own)
