@@ -121,10 +121,8 @@ def test_validate_in_flight(
         for name in ("simulated_against_live", "live_against_live")
     )
     with capsys.disabled():
-        figures = [", ".join(f"{percent:.1f}" for percent in several) for several in (ours, own)]
-        print(
-            f"\n{in_flight} in flight, other cached tokens, %: simulated {figures[0]}; live against live {figures[1]}"
-        )
+        ours_said, own_said = (", ".join(f"{percent:.1f}" for percent in several) for several in (ours, own))
+        print(f"\n{in_flight} in flight, other cached tokens, %: simulated {ours_said}; live against live {own_said}")
     assert all(each["simulated_against_live"]["num_lost"] == 0 for each in found["schedules"].values())
     assert sum(ours) / len(ours) <= max(own)
 
