@@ -56,7 +56,7 @@ def load_profile(name: str) -> Profile:
     path = Path(name) if name.endswith(".json") else FOLDER / f"{name}.json"
     if not path.is_file():
         raise ScenarioError(
-            "backend.profile",
+            "profile",
             f'"{name}"',
             "a shipped profile or a path to a .json",
             did_you_mean(name, profile_names()),
@@ -82,7 +82,8 @@ def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
     known = {field.name for field in fields(LatencyModel)}
     for key in block:
         if key not in known:
-            raise ScenarioError(f"{path}: latency.{key}", "an unknown key", "a coefficient", did_you_mean(key, known))
+            found = f"the unknown key latency.{key} in {path}"
+            raise ScenarioError("profile", found, "a coefficient", did_you_mean(key, known))
     for key in sorted(known):
         absent = 0.0 if key.startswith("request_") else math.nan  # known only where a live server was measured
         value, least = block.get(key, absent), 1.0 if key == "knee" else 0.0
@@ -95,5 +96,6 @@ def _latency(path: Path, block: dict[str, Any]) -> LatencyModel:
 
 def _tokens(path: Path, key: str, value: object, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
-        raise ScenarioError(f"{path}: {key}", repr(value), f"an integer from 1 to 2,147,483,647, {what}")
+        found = f"{key}: {value!r} in {path}"
+        raise ScenarioError("profile", found, f"an integer from 1 to 2,147,483,647, {what}")
     return value

@@ -56,11 +56,13 @@ class InvariantError(AuctionsError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest the nearest known name, else list what is known.
+    """Suggest the nearest known name, else list what is known; nothing where nothing is.
 
     >>> did_you_mean("requst_rate", ["request_rate", "burstiness"])
     'Did you mean "request_rate"?'
     """
     names = sorted(known)
+    if not names:
+        return ""
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return f'Did you mean "{near[0]}"?' if near else f"Known: {', '.join(names)}."

@@ -128,8 +128,9 @@ def _problem(
     keys, holder = _keys(best["loc"], data)
     where = source.where((*path, *keys))
     if best["type"] in _UNKNOWN_KEY:
-        hint = did_you_mean(str(keys[-1]), _known(model, nested=len(keys) > 1))
-        return ScenarioError(where, f'the unknown key "{keys[-1]}"', "a known key", hint)
+        known = _known(model, nested=len(keys) > 1)
+        hint = did_you_mean(str(keys[-1]), known)
+        return ScenarioError(where, f'the unknown key "{keys[-1]}"', "a known key" if known else "no key at all", hint)
     if best["type"] == "missing" and isinstance(best["loc"][-1], int):
         return ScenarioError(where, _short(holder), f"{best['loc'][-1] + 1} entries or more")
     if best["type"] == "missing":

@@ -241,10 +241,28 @@ def _from_kinds(source: Source, key: str, recorded: frozenset[str]) -> Any:
     default = recording if key in recorded else invented
     if key == "arrivals" and "sessions" in recorded and key not in recorded:
         default = "sessions"  # a trace that records pauses between turns, not when they came
-    name, block = choose(source, (key,), source.data.get(key, default), "kind", find_in(KIND_FOLDERS[key]))
+    raw = source.data.get(key, default)
+    if isinstance(raw, dict) and "kind" not in raw and source.typed((key,)):
+        raw = {"kind": default, **raw}  # an option for a key of a block that the file leaves to the default
+    try:
+        name, block = choose(source, (key,), raw, "kind", find_in(KIND_FOLDERS[key]))
+    except ScenarioError as error:
+        raise _with_kinds_that_take_it(error, key) from error
     if name == recording and key not in recorded:
         raise ScenarioError(source.where((key,)), name, f"another kind: the workload records no {key}")
     return block
+
+
+def _with_kinds_that_take_it(error: ScenarioError, block: str) -> ScenarioError:
+    """The same error about an unknown key, with the kinds of the block that know it."""
+    unknown, choices = error.where.rpartition(".")[2], KIND_FOLDERS[block]
+    if isinstance(choices, str) or not error.found.startswith("the unknown key"):
+        return error
+    takers = [kind for kind, cls in choices.items() if unknown in {each.name for each in fields(cls)}]
+    if not takers:
+        return error
+    hint = f"{block}.kind: {' and '.join(takers)} take{'s' if len(takers) == 1 else ''} it."
+    return ScenarioError(error.where, error.found, error.expected, hint)
 
 
 def _mapping(source: Source, key: str) -> dict[str, Any]:

@@ -166,7 +166,8 @@ USE_FOLDERS = {"schedule": "mechanism.scheduling", "payment": "mechanism.pricing
 def choose(source: Source, path: KeyPath, raw: Any, tag: str, finder: Finder) -> tuple[str, Any]:
     """The name a block gives under `tag`, and an instance of what it names with the block's other keys.
 
-    A bare name is short for ``{tag: name}``.
+    A bare name is short for ``{tag: name}``. Where an option set the name, keys of the file that it does not take
+    are those of the name before it, and fall away.
     """
     block = {tag: raw} if isinstance(raw, str) else raw
     where = source.where(path)
@@ -179,7 +180,11 @@ def choose(source: Source, path: KeyPath, raw: Any, tag: str, finder: Finder) ->
     cls = finder(name, where if isinstance(raw, str) else source.where((*path, tag)))
     if not dataclasses.is_dataclass(cls):
         raise ScenarioError(where, f"{cls.__name__}", "a frozen dataclass, whose fields are the keys")
-    return name, build(cls, {key: value for key, value in block.items() if key != tag}, source, path)
+    keys = {key: value for key, value in block.items() if key != tag}
+    if source.typed((*path, tag)):  # another kind than the file's: what the file says beside it was of the old one
+        known = {field.name for field in dataclasses.fields(cls)}
+        keys = {key: value for key, value in keys.items() if key in known or source.typed((*path, key))}
+    return name, build(cls, keys, source, path)
 
 
 def find_in(choices: str | Mapping[str, type[Any]]) -> Finder:

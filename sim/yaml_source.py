@@ -59,7 +59,8 @@ class Source:
     def put(self, path: KeyPath, value: Any, origin: str) -> None:
         """Set the value at `path`, making the blocks on the way; a bare name on the way becomes a block.
 
-        An entry of a list is meant by its number, its label or its name.
+        An entry of a list is meant by its number, its label or its name. Another `kind` inside a block starts afresh:
+        what the file says beside the old one falls away.
         """
         here: Any = self.data
         exact: KeyPath = ()
@@ -69,6 +70,9 @@ class Source:
                 self.origins[exact] = origin
             here = self._enter(here, exact, origin)
         exact = (*exact, self._index(here, path[-1], origin))
+        if exact[-1] == "kind" and len(exact) > 2 and here.get("kind") not in {None, value}:
+            for key in [key for key in here if not self.typed((*exact[:-1], key))]:
+                del here[key]  # they were the old kind's
         here[exact[-1]] = value
         for known in [known for known in self.origins if known[: len(exact)] == exact]:
             del self.origins[known]

@@ -82,3 +82,19 @@ def test_kv_tokens_absent_is_the_profiles_and_null_is_unbounded() -> None:
 def test_the_request_overhead_may_be_absent() -> None:
     assert load_profile("h100-qwen3-32b").latency.request_overhead_ms == 0.0
     assert load_profile("h100-qwen3-32b").latency.request_ns == 0
+
+
+def test_a_wrong_profile_is_named_once_and_by_its_option(tmp_path: Path) -> None:
+    from scenario_kit import SMALL
+
+    from sim.scenario import load_scenario
+
+    path = tmp_path / "s.yaml"
+    path.write_text(SMALL)
+    broken = tmp_path / "p.json"
+    broken.write_text('{"latency": {"wights_ms": 1}, "kv_tokens": 9}')
+    for name in ("nope", str(broken)):
+        with pytest.raises(ScenarioError) as caught:
+            load_scenario(path, {"simulated": Simulated}, [f"backend.profile={name}"])
+        assert caught.value.where == "--set backend.profile"
+        assert name in caught.value.found
