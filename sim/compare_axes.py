@@ -78,54 +78,54 @@ def value_of(row: Row | Missing, key: str, sources: Sequence[Source]) -> Any:
 
 
 def axes_of(sources: Sequence[Source], contender: Callable[[Row], str], by: str) -> tuple[Axis, ...]:
-    """The fewest keys, in order, that tell the rows of each contender apart.
+    """The fewest keys, in order, that tell rows apart whose difference is not the contenders' own.
 
     Keys of the designs come first, then resolved keys; a key that splits no group of rows which the keys before it
-    leave together is no axis but a companion. Keys that were drawn at random always are axes. Rows that nothing tells
-    apart are repeats: they get an axis of their own, by folder. O(rows × keys).
+    leave together is no axis but a companion. Where schedules are compared, what belongs to a schedule (its
+    parameters, payments, bids) may differ between them, and nothing else: another cache is another setting. Keys that
+    were drawn at random always are axes. Rows that nothing tells apart are repeats: they get an axis of their own, by
+    folder. O(rows × keys).
     """
     rows = [row for source in sources for row in source.rows]
-    missing = [gap for source in sources for gap in source.missing]
     kept = {key for source in sources for key in source.drawn}
-    apart = (by, "schedule") if by == "schedule" else (by,)
     groups: Group = {}
     for row in rows:
         groups.setdefault((contender(row),), []).append(row)
+    together: Group = {(): rows} if by == "schedule" else dict(groups)
     chosen: list[str] = []
     dropped: list[str] = []
-    for key in _candidates(sources, rows, groups):
-        if key in apart:
+    for key in _candidates(sources, rows, together):
+        if key == by:
             continue
-        finer = _split(groups, key, sources)
-        if len(finer) > len(groups) or key in kept:
+        before = groups if key.startswith(_OF_SCHEDULES) else together
+        if len(_split(before, key, sources)) > len(before) or key in kept:
             chosen.append(key)
-            groups = finer
+            groups, together = _split(groups, key, sources), _split(together, key, sources)
         elif not ("schedule" in chosen and key.startswith(_OF_SCHEDULES)) and _varies(rows, contender, key, sources):
             dropped.append(key)
     if any(len(group) > 1 for group in groups.values()):
         chosen.append(REPEAT)
-    everything: tuple[Row | Missing, ...] = (*rows, *missing)
+    everything: list[Row | Missing] = []
+    for source in sources:
+        everything += [*source.rows, *source.missing]
     return tuple(
-        Axis(key=key, values=_ordered(value_of(row, key, sources) for row in everything), companions=together)
-        for key, together in _companions(chosen, dropped, rows, sources).items()
+        Axis(key=key, values=_ordered(value_of(row, key, sources) for row in everything), companions=with_it)
+        for key, with_it in _companions(chosen, dropped, rows, sources).items()
     )
 
 
-def _candidates(sources: Sequence[Source], rows: Sequence[Row], groups: Group) -> list[str]:
-    """Keys in the order in which they are tried.
-
-    Where runs differ in several keys and their names say so just as well, the name stands for all of them.
-    """
+def _candidates(sources: Sequence[Source], rows: Sequence[Row], together: Group) -> list[str]:
+    """Keys in the order in which they are tried; a name is none, unless it stands for several keys of runs."""
     designed = dict.fromkeys(key for source in sources for key in source.axes)
     resolved = dict.fromkeys(key for row in rows for key in row.facts)
     others = [key for key in resolved if key not in designed and key != "name"]
     if not designed:
-        named = _split(groups, "name", sources)
-        differing = [key for key in others if len(_split(groups, key, sources)) > len(groups)]
+        named = _split(together, "name", sources)
+        free = [key for key in others if not key.startswith(_OF_SCHEDULES)]
+        differing = [key for key in free if len(_split(together, key, sources)) > len(together)]
         if len(differing) > 1 and all(len(_split(named, key, sources)) == len(named) for key in differing):
             return ["name", "schedule", *others]
-    last = [] if "name" in designed else ["name"]
-    return [*dict.fromkeys((*designed, "schedule")), *others, *last]
+    return [*dict.fromkeys((*designed, "schedule")), *others]
 
 
 def _split(groups: Group, key: str, sources: Sequence[Source]) -> Group:

@@ -15,7 +15,7 @@ from typing import Any
 from sim.compare_keys import facts_of, word
 from sim.compare_rows import Missing, Row, Source
 from sim.errors import ScenarioError
-from sim.sweep_cell import read_cell
+from sim.sweep_cell import plain_json, read_cell
 
 __all__ = ["load_sources"]
 
@@ -120,7 +120,7 @@ def _rows(
     page: Path | None = None,
 ) -> Iterator[Row]:
     """A row for each schedule that finished a trial."""
-    requests = json.dumps([scenario.get(key) for key in _REQUESTS], sort_keys=True, default=str)
+    requests = json.dumps([plain_json(scenario.get(key)) for key in _REQUESTS], sort_keys=True)
     digest = hashlib.sha256(requests.encode()).hexdigest()[:16]
     for label, record in summary["schedules"].items():
         if record.get("trials"):

@@ -53,22 +53,42 @@ def cautions(comparison: Comparison) -> Iterator[str]:
         yield f"Not paired: {comparison.baseline} was not run at {_settings(len(alone))}."
     missing = [gap for source in comparison.sources for gap in source.missing]
     if missing:
-        yield f"{len(missing):,} cells have no result; they are listed, and left out of every average."
+        cells = "1 cell has" if len(missing) == 1 else f"{len(missing):,} cells have"
+        yield f"{cells} no result: listed below, and left out of every average."
     for source in comparison.sources:
         if source.status not in ("complete", "partial"):
             yield f"{source.folder.name} is {source.status}: what had been recorded by then is compared."
     versions = {str((source.card.get("versions") or {}).get("inference-auctions")) for source in comparison.sources}
     if len(versions) > 1:
         yield f"Made by different versions of inference-auctions ({', '.join(sorted(versions))})."
+    if mixed := _confounded(comparison):
+        yield f"{comparison.by} changes together with {_some(mixed)}: their effects cannot be told apart."
     for axis in comparison.axes:
         if axis.companions:
             yield f"{axis.key} changes together with {_some(axis.companions)}: their effects cannot be told apart."
 
 
+def _confounded(comparison: Comparison) -> list[str]:
+    """Where values of a key are compared: other keys that change exactly with it."""
+    if comparison.by == "schedule":
+        return []
+    values: dict[str, dict[str, set[str]]] = {}
+    for setting in comparison.settings:
+        for name, row in setting.rows.items():
+            for key, value in row.facts.items():
+                values.setdefault(key, {}).setdefault(name, set()).add(word(value))
+    others = {key: found for key, found in values.items() if key not in ("name", comparison.by)}
+    return [
+        key
+        for key, found in others.items()
+        if all(len(each) == 1 for each in found.values()) and len(set().union(*found.values())) > 1
+    ]
+
+
 def _nothing_to_compare(comparison: Comparison) -> str:
     if len(comparison.contenders) == 1:
         return f"Only {comparison.contenders[0]} was run: there is nobody to compare it with. See how it moves below."
-    return "No two of them were measured at the same setting: there is nothing to compare them by."
+    return "No two of them were measured at the same setting, so no difference can be put down to them."
 
 
 def _welfare(comparison: Comparison, who: Sequence[Winner], wins: Counter[str], best: str) -> str:

@@ -18,7 +18,7 @@ from sim.compare_stats import Interval, interval_of
 __all__ = ["heat_map", "winner_map"]
 
 #: Cells that are small enough in number to be written into.
-_WRITTEN = 150
+_WRITTEN = 100
 _SEQUENTIAL = [[step / 5, f"var(--q{step})"] for step in range(6)]
 _DIVERGING = [[0.0, "var(--s1)"], [0.5, "var(--card)"], [1.0, "var(--s0)"]]
 
