@@ -20,6 +20,16 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 DEFAULT_VERSION = "0.5.23"
+#: What a server on a CPU is told, apart from its model, its pool and its port.
+SERVER_ARGS = [
+    *("--load-format", "dummy", "--dtype", "float32", "--device", "cpu", "--attention-backend", "torch_native"),
+    *("--sampling-backend", "pytorch", "--disable-cuda-graph", "--skip-server-warmup"),
+    # The pool is as large as --max-total-tokens says. This share of the free memory only decides whether the server
+    # starts: a small one makes it give up where other processes take memory while its model loads.
+    *("--mem-fraction-static", "0.8"),
+]
+#: And what every server is told that we attach to (backends/sglang.py tells its own).
+EXACT_ARGS = ["--schedule-policy", "fcfs", "--skip-tokenizer-init", "--enable-metrics", "--enable-cache-report"]
 #: What an environment and its downloads take, and what a server with its tests does, bytes.
 DISK, MEMORY = 4 << 30, 3 << 30
 #: What makes SGLang run where there is no accelerator, one thread, and never ask a model hub.
@@ -98,12 +108,21 @@ def link_shims(version: str) -> None:
         (packages / "sglang_cpu_shims.pth").write_text(f"{HERE / 'shims'}\n", encoding="utf-8")
 
 
+def command_line(version: str) -> str:
+    """How to start a server by hand, to be copied."""
+    where = ["--model-path", "tests/live/tiny-llama", "--port", "30000", "--max-total-tokens", "4096"]
+    words = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
+    words += [f"{folder(version).name}/bin/python", "-m", "sglang.launch_server", *where, *EXACT_ARGS, *SERVER_ARGS]
+    return " ".join(words)
+
+
 def main() -> None:
     version = sys.argv[1] if len(sys.argv) > 1 else DEFAULT_VERSION
     reason = build(version)
     if reason:
         sys.exit(f"skip: SGLang {version} for this CPU cannot be built: {reason}")
-    print(f"SGLang {version} for this CPU: {folder(version).name} is ready")
+    print(f"SGLang {version} for this CPU: {folder(version).name} is ready. To start a server on port 30000:")
+    print(command_line(version))
 
 
 if __name__ == "__main__":

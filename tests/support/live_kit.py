@@ -25,14 +25,6 @@ LIVE = Path(__file__).resolve().parents[1] / "live"
 sys.path.insert(0, str(LIVE))
 import build_env  # noqa: E402 (the builder is a script beside the live tests)
 
-BASE_ARGS = [
-    *("--load-format", "dummy", "--dtype", "float32", "--device", "cpu", "--attention-backend", "torch_native"),
-    *("--sampling-backend", "pytorch", "--disable-cuda-graph", "--skip-server-warmup"),
-    # The pool is as large as --max-total-tokens says. This share of the free memory only decides whether the server
-    # starts: a small one makes it give up where other processes take memory while its model loads.
-    *("--mem-fraction-static", "0.8"),
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
@@ -51,7 +43,7 @@ class Setting:
 
     def launch(self) -> Launch:
         """How to start it."""
-        args = [*BASE_ARGS, "--page-size", str(self.page_tokens), "--max-total-tokens", str(self.kv_tokens)]
+        args = [*build_env.SERVER_ARGS, "--page-size", str(self.page_tokens), "--max-total-tokens", str(self.kv_tokens)]
         args += ["--schedule-conservativeness", str(self.conservativeness)]
         if not self.overlap:
             args.append("--disable-overlap-schedule")
