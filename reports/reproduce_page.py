@@ -111,14 +111,20 @@ def _chart_rows(record: Json, panel: Json) -> list[tuple[str, Any]]:
 
 
 def _cards(records: Sequence[Json]) -> list[tuple[str, str, str]]:
-    """How many claims agree, a card for each setting."""
+    """How many claims, and how many of their numbers, agree: a card for each setting."""
     claims = [claim for record in records for claim in record["claims"]]
+    parts = [part for claim in claims for part in claim["parts"]]
     cards = []
     for setting in records[0]["settings"]:
         yes, unclear, no = tally(claims, setting["name"])
-        note = f"agree in every number; {no} do not, {unclear} cannot be told · {setting['words']}"
-        cards.append((setting["name"], f"{yes} of {len(claims)} claims", note))
+        agreeing = sum(part["settings"][setting["name"]]["verdict"] == "yes" for part in parts)
+        note = f"agree; {no} do not, {unclear} cannot be told. {agreeing} of {len(parts)} numbers agree. "
+        cards.append((setting["name"], f"{yes} of {len(claims)} claims", note + _sentence(setting["words"])))
     return cards
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _short(record: Json) -> str:

@@ -21,47 +21,59 @@ _HALF, _STEP = 0.36, 0.18
 
 
 def claim_charts(record: Json) -> tuple[Chart, ...]:
-    """A figure for every claim with a range, and one for each unit where its numbers have several."""
+    """A figure for every claim with a range of numbers, and one for each quantity where it has several.
+
+    What holds in every trial or not at all is a matter for the table.
+    """
     names = [setting["name"] for setting in record["settings"]]
     charts = []
     for claim in record["claims"]:
-        for unit in dict.fromkeys(part["unit"] for part in claim["parts"]):
-            parts = [part for part in claim["parts"] if part["unit"] == unit]
-            charts.append(_chart(claim, unit, parts, names))
+        parts = [(*_split(part["label"]), part) for part in claim["parts"] if not part["every"]]
+        for place, quantity in enumerate(dict.fromkeys(head for head, _, _ in parts)):
+            mine = [(point, part) for head, point, part in parts if head == quantity]
+            charts.append(_chart(claim, f"claim-{claim['key']}-{place}", quantity, mine, names))
     return tuple(charts)
 
 
-def _chart(claim: Json, unit: str, parts: Sequence[Json], names: Sequence[str]) -> Chart:
+def _chart(claim: Json, key: str, quantity: str, parts: Sequence[tuple[str, Json]], names: Sequence[str]) -> Chart:
     shown = names if claim["engine"] else ["no engine in it"]
     keys = names if claim["engine"] else names[:1]
-    traces = [_ours(name, key, parts, place, unit) for place, (name, key) in enumerate(zip(shown, keys, strict=True))]
+    ours = [part for _, part in parts]
+    traces = [_ours(name, each, ours, place) for place, (name, each) in enumerate(zip(shown, keys, strict=True))]
     legend = go.Scatter(
         x=[None], y=[None], mode="markers", name="the paper", marker={"color": _PAPER, "symbol": "square", "size": 12}
     )
-    ticks = {"tickmode": "array", "tickvals": list(range(len(parts))), "ticktext": [_tick(part) for part in parts]}
-    whole = figure(
-        [legend, *traces],
-        x=axis("", range=[-0.6, len(parts) - 0.4], showgrid=False, **ticks),
-        y=axis({"%": "%", "pp": "percentage points", "×": "ratio"}.get(unit, ""), zeroline=True),
-        shapes=[shape for place, part in enumerate(parts) for shape in _stated(place, part["range"])],
-        annotations=[_words(place, part) for place, part in enumerate(parts)],
-    )
-    marks = "Marks are means over seeds with 95 % intervals" if any(_has_interval(p) for p in parts) else "Marks: worst"
+    ticks = [f"{plain(point)}<br>{_arrow(part)}{plain(part['stated'])}" for point, part in parts]
+    unit = ours[0]["unit"]
     return Chart(
-        key=f"claim-{claim['key']}-{'-'.join(f'{ord(letter):x}' for letter in unit) or 'plain'}",
+        key=key,
         title=claim["text"],
-        caption=f"{marks}; shaded, or beyond a line in the direction of its mark, is what agrees with the paper "
-        f"({claim['source']}).",
-        figure=whole,
+        caption="Marks are means over seeds with 95 % intervals. Shaded, or beyond a line in the direction of ▲ and ▼: "
+        f"what agrees with the paper ({claim['source']}), whose words stand below.",
+        figure=figure(
+            [legend, *traces],
+            x=axis(
+                "",
+                range=[-0.6, len(parts) - 0.4],
+                showgrid=False,
+                tickmode="array",
+                tickvals=list(range(len(parts))),
+                ticktext=ticks,
+                tickangle=0,
+            ),
+            y=axis(f"{quantity} ({unit})" if unit else quantity, zeroline=True),
+            shapes=[shape for place, part in enumerate(ours) for shape in _stated(place, part["range"])],
+        ),
         height=330,
     )
 
 
-def _ours(name: str, key: str, parts: Sequence[Json], place: int, unit: str) -> go.Scatter:
+def _ours(name: str, key: str, parts: Sequence[Json], place: int) -> go.Scatter:
     found = [part["settings"][key] for part in parts]
     color, symbol = SETTING_LOOKS[place]
     halves = [0.0 if each["high"] is None else each["high"] - each["mean"] for each in found]
-    told = [plain(f"{part['label']}: {found_words(each, unit)}") for part, each in zip(parts, found, strict=True)]
+    both = zip(parts, found, strict=True)
+    told = [plain(f"{part['label']}: {found_words(each, part['unit'])}") for part, each in both]
     return go.Scatter(
         x=[column + (place - 1) * _STEP for column in range(len(parts))],
         y=[each["mean"] for each in found],
@@ -84,25 +96,13 @@ def _stated(place: int, within: Json) -> list[dict[str, Any]]:
     return [{"type": "rect", "y0": low, "y1": high, "fillcolor": _PAPER, "line": {"width": 0}, **ends}]
 
 
-def _words(place: int, part: Json) -> dict[str, Any]:
-    """What the paper says, beside its range."""
+def _arrow(part: Json) -> str:
+    """On which side of its line an open range lies."""
     within = part["range"]
-    above = within["low"] is None
-    return {
-        "x": place,
-        "y": within["high"] if within["high"] is not None else within["low"],
-        "text": plain(f"{'▼ ' if above else '▲ ' if within['high'] is None else ''}{part['stated']}"),
-        "showarrow": False,
-        "yanchor": "top" if above else "bottom",
-        "font": {"size": 11, "color": "var(--muted)"},
-    }
+    return "▼ " if within["low"] is None else "▲ " if within["high"] is None else ""
 
 
-def _tick(part: Json) -> str:
-    label = str(part["label"])
-    first, comma, rest = label.rpartition(", ")
-    return plain(first) + "<br>" + plain(rest) if comma else plain(label)
-
-
-def _has_interval(part: Json) -> bool:
-    return any(each["high"] is not None for each in part["settings"].values())
+def _split(label: str) -> tuple[str, str]:
+    """ "gap, chains" → what is measured, and where; a label without a comma is both."""
+    head, comma, point = label.rpartition(", ")
+    return (head, point) if comma else (label, label)

@@ -38,11 +38,11 @@ def welfare_over_auctions(points: Sequence[Json], setting: str) -> tuple[Chart, 
                 Chart(
                     key=f"auctions-{point['label']}-{prefix or 'each'}",
                     title=f"{point['label']}, {words}",
-                    caption=f"Budgets {SPREAD_BUDGETS} of truthful spend. Lines are means over trials; the band is one "
+                    caption=f"Budgets {SPREAD_BUDGETS} of truthful spend. Lines are means over trials; bars are one "
                     "standard error. 0 is what truthful bids make of the same batch; the dashed line is the paper's "
                     "average.",
                     figure=figure(
-                        [trace for line in lines for trace in _band(found, *line)],
+                        [_line(found, *line) for line in lines],
                         x=axis("auction"),
                         y=axis("welfare against truthful (%)", zeroline=True),
                         shapes=[_papers_line(-10.0)],
@@ -118,7 +118,9 @@ def run_time_charts(run_times: Json) -> tuple[Chart, ...]:
                 title=f"{series}, {tokens:,.0f} tokens each",
                 caption="CPU time in this process on this machine, the least of several repetitions; means over "
                 "trials.",
-                figure=figure(traces, x=axis("requests n", type="log"), y=axis("CPU time (ms)", type="log")),
+                figure=figure(
+                    traces, x=axis("requests n", type="log", dtick=1), y=axis("CPU time (ms)", type="log", dtick=1)
+                ),
             )
         )
     return tuple(charts)
@@ -128,28 +130,19 @@ def _half(found: Json) -> float:
     return 0.0 if found["high"] is None else 1e3 * float(found["high"] - found["mean"])
 
 
-def _band(found: Json, key: str, name: str, color: str, dash: str) -> list[go.Scatter]:
-    """A mean with a band of one standard error."""
-    x, mean = found["auction"], found[key]["mean"]
-    errors = [se or 0.0 for se in found[key]["se"]]
-    upper = [None if y is None else y + e for y, e in zip(mean, errors, strict=True)]
-    lower = [None if y is None else y - e for y, e in zip(mean, errors, strict=True)]
-    edge: dict[str, Any] = {"mode": "lines", "line": {"width": 0, "color": color}, "showlegend": False}
-    hidden = {**edge, "hoverinfo": "skip"}
-    return [
-        go.Scatter(x=x, y=upper, **hidden),
-        go.Scatter(x=x, y=lower, fill="tonexty", fillcolor=color, opacity=0.25, **hidden),
-        go.Scatter(
-            x=x,
-            y=mean,
-            mode="lines",
-            name=name,
-            line={"color": color, "dash": dash, "width": 2},
-            hovertemplate=f"auction %{{x}}: %{{y:.2f}} %<extra>{name}</extra>",
-        ),
-    ]
+def _line(found: Json, key: str, name: str, color: str, dash: str) -> go.Scatter:
+    """A mean with bars of one standard error."""
+    return go.Scatter(
+        x=[auction + 1 for auction in found["auction"]],
+        y=found[key]["mean"],
+        mode="lines",
+        name=name,
+        line={"color": color, "dash": dash, "width": 2},
+        error_y={"type": "data", "array": [se or 0.0 for se in found[key]["se"]], "thickness": 1, "width": 0},
+        hovertemplate=f"auction %{{x}}: %{{y:.2f}} %<extra>{name}</extra>",
+    )
 
 
 def _papers_line(y: float) -> dict[str, Any]:
-    line = {"color": "var(--q3)", "width": 2, "dash": "dash"}
+    line = {"color": "var(--muted)", "width": 1.5, "dash": "dash"}
     return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line, "layer": "below"}

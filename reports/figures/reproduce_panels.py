@@ -31,7 +31,7 @@ def panel_charts(record: Json, panel: Json, metric: str) -> tuple[Chart, ...]:
     for name in names:
         schedules = panel["points"][0]["cells"][name]["schedules"]
         traces = [_trace(panel, name, metric, place, label) for place, label in enumerate(schedules)]
-        categories = {"type": "category"} if panel["points"][0]["x"] is None else {}
+        categories = {"type": "category", "tickangle": 0} if panel["points"][0]["x"] is None else {}
         ticks = {
             "type": "log" if panel["logarithmic"] else "linear",
             "tickmode": "array",
@@ -74,7 +74,8 @@ def _trace(panel: Json, name: str, metric: str, place: int, label: str) -> Any:
         "hovertemplate": "%{hovertext}<extra>%{fullData.name}</extra>",
     }
     if points and points[0][0]["x"] is None:
-        return go.Bar(x=[plain(point["label"]) for point, _ in points], marker={"color": color}, **common)
+        names = [plain(point["label"]).replace(" ", "<br>") for point, _ in points]
+        return go.Bar(x=names, marker={"color": color}, **common)
     return go.Scatter(
         x=[point["x"] for point, _ in points],
         mode="lines+markers",

@@ -50,12 +50,14 @@ class Range:
 
     def words(self, unit: str) -> str:
         """The range as text."""
-        tail = f" {unit}" if unit else ""
+        low, high = (f"{end:.3g}".replace("-", "\N{MINUS SIGN}") for end in (self.low, self.high))
         if math.isinf(self.low):
-            return f"≤ {self.high:g}{tail}"
-        if math.isinf(self.high):
-            return f"≥ {self.low:g}{tail}"
-        return f"{self.low:g} … {self.high:g}{tail}" if self.low < self.high else f"{self.low:g}{tail}"
+            words = f"≤ {high}"
+        elif math.isinf(self.high):
+            words = f"≥ {low}"
+        else:
+            words = f"{low} … {high}" if self.low < self.high else low
+        return f"{words} {unit}" if unit else words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,7 @@ class Claim:
     Attributes
     ----------
     figure : where it is shown: "fig1" … "runtime".
+    name : the claim in a few words.
     text : the statement.
     source : where the paper makes it.
     rule : the ranges in words.
@@ -96,6 +99,7 @@ class Claim:
 
     key: str
     figure: str
+    name: str
     text: str
     source: str
     rule: str

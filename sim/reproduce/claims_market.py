@@ -55,6 +55,7 @@ CLAIMS_FIG4 = (
     Claim(
         key="autobidding",
         figure="fig4",
+        name="autobidding −10 %",
         text="autobidding, T = 60: welfare about 10 % below that of truthful bids in a single auction",
         source="§5, on Figure 4; its details (Appendix D.11) are lost",
         rule="−8 … −12 %",
@@ -75,6 +76,7 @@ CLAIMS_FIG4 = (
     Claim(
         key="kappa-bound",
         figure="fig4",
+        name="never under the κ bound",
         text="welfare is always above what Theorem 4.4 guarantees",
         source="§5, on Figure 4; Theorem 4.4",
         rule="no auction of any trial and budget level lies below its bound",
@@ -98,6 +100,7 @@ CLAIMS_RUN_TIME = (
     Claim(
         key="beside-the-tree",
         figure="runtime",
+        name="little beside the tree",
         text="schedule and payments: very little overhead beside building the tree",
         source="§3",
         rule="≤ ⅓ of the tree's time, for 1,024 prompts of about 1,000 tokens",
@@ -116,6 +119,7 @@ CLAIMS_RUN_TIME = (
     Claim(
         key="negligible",
         figure="runtime",
+        name="negligible beside serving",
         text="payments that make truth the best bid cost a negligible overhead",
         source="§7",
         rule="tree + schedule + payments ≤ 1 % of the time the queue takes to serve",
@@ -133,6 +137,7 @@ CLAIMS_RUN_TIME = (
     Claim(
         key="quasilinear",
         figure="runtime",
+        name="quasilinear payments",
         text="all payments in quasilinear time; by their definition they would be quadratic",
         source="§3.2",
         rule="fitted exponent of n ≤ 1.15 from 10⁴ to 10⁶ (n log n alone makes 1.09), and 1.8 … 2.2 for the definition "

@@ -21,6 +21,7 @@ CLAIMS_FIG2 = (
     Claim(
         key="gap",
         figure="fig2",
+        name="gap to bid-sort 19–22 %",
         text="at n = Q, dfs-bid's welfare is within 19–22 % of bid-sort's, well under the 50 % of Proposition 2.4",
         source="§5, Results; 20 % on short trees: §5, on Figure 2",
         rule=f"{ROUNDED}; the 50 % hold in every trial",
@@ -49,6 +50,7 @@ CLAIMS_FIG2 = (
     Claim(
         key="bid-sort-over-random",
         figure="fig2",
+        name="bid-sort 42–58 % over random",
         text="bid-sort itself is 42–58 % over a random order",
         source="this project's notes on the paper (MATH.md, table of claims); not stated in the paper's text",
         rule=ROUNDED,
@@ -67,6 +69,7 @@ CLAIMS_FIG2 = (
     Claim(
         key="lead-over-shapes",
         figure="fig2",
+        name="lead 12–18.6 %",
         text="dfs-bid improves welfare by 12–18.6 % over the bid-blind cache-optimal order",
         source="§1, Experiments",
         rule="the stated range, read as rounded (11.5 … 18.65 %)",
@@ -85,6 +88,7 @@ CLAIMS_FIG2 = (
     Claim(
         key="ttft-over-shapes",
         figure="fig2",
+        name="TTFT ratios 2.4, 12, 1.0",
         text="bid-sort's TTFT is 2.4 × dfs-bid's on chains and 12 × on long trees; equal on short trees",
         source="§5, on Figure 2",
         rule=TENTH,
@@ -103,6 +107,7 @@ CLAIMS_FIG2 = (
     Claim(
         key="short-trees-fit",
         figure="fig2",
+        name="short trees: equal hit rates",
         text="short trees fit the cache: every order has the same hit rate",
         source="§5, on Figure 2",
         rule=f"a paired difference of ± {SAME_HIT_RATE_PP:g} pp",
@@ -110,7 +115,7 @@ CLAIMS_FIG2 = (
         "output tokens a request no longer fit beside the tree",
         parts=tuple(
             Part(
-                label=f"hit rate, {other} less dfs-bid",
+                label=f"hit rate less dfs-bid's, {other}",
                 stated="the same",
                 within=Range(-SAME_HIT_RATE_PP, SAME_HIT_RATE_PP),
                 quantities=(("", hit_difference_pp(_SHORT, other, "dfs-bid")),),
@@ -119,5 +124,5 @@ CLAIMS_FIG2 = (
             for other in ("bid-sort", "no-sort")
         ),
     ),
-    same_for_both_dfs("fig2", SHAPES),
+    same_for_both_dfs("fig2", "shapes", SHAPES),
 )

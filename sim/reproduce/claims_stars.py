@@ -35,11 +35,12 @@ _PARETO = "values are numpy's pareto(1.5) + 1, of infinite variance: a few reque
 _DFS, _FLAT = ("dfs-bid", "dfs-uniform"), ("bid-sort", "no-sort")
 
 
-def same_for_both_dfs(figure: str, points: Mapping[str, Experiment]) -> Claim:
+def same_for_both_dfs(figure: str, shown: str, points: Mapping[str, Experiment]) -> Claim:
     """ "In every experiment, dfs-bid and dfs-uniform have the same cache hit rate and the same TTFT" (§5)."""
     return Claim(
         key=f"{figure}-same",
         figure=figure,
+        name=f"both DFS orders alike ({shown})",
         text="dfs-bid has dfs-uniform's hit rate and TTFT in every experiment",
         source="§5, Results",
         rule=f"at every point a paired difference of hit rates of ± {SAME_HIT_RATE_PP:g} pp, and a paired ratio of "
@@ -78,13 +79,14 @@ CLAIMS_FIG1 = (
     Claim(
         key="lead-over-n",
         figure="fig1",
+        name="lead grows with the batch, 1 → 12 %",
         text="dfs-bid's welfare lead over dfs-uniform on mixshare-50 grows with the batch",
         source="§5, on Figure 1, first column",
         rule=ROUNDED,
         assumption=f"accidental sharing of first tokens, whose amount the paper does not state; {_PARETO}",
         parts=tuple(
             Part(
-                label=f"lead at n = {name}",
+                label=f"lead, n = {name}",
                 stated=f"{stated} %",
                 within=rounded(stated),
                 quantities=(("", lead_pct(stars(n))),),
@@ -96,13 +98,14 @@ CLAIMS_FIG1 = (
     Claim(
         key="lead-over-sharing",
         figure="fig1",
+        name="lead 4–7 % whatever is shared",
         text="dfs-bid stays 4–7 % above dfs-uniform, n = 256, whatever is shared",
         source="§5, on Figure 1, second column",
         rule=ROUNDED,
         assumption=f"as above; sharing from {100 * SHARING[0]:.0f} to {100 * SHARING[-1]:.0f} %; {_PARETO}",
         parts=tuple(
             Part(
-                label=f"lead at P = {100 * p:.0f} %",
+                label=f"lead, P = {100 * p:.0f} %",
                 stated="4–7 %",
                 within=rounded(4, 7),
                 quantities=(("", lead_pct(stars(256, sharing=p))),),
@@ -114,6 +117,7 @@ CLAIMS_FIG1 = (
     Claim(
         key="cache-over-n",
         figure="fig1",
+        name="larger batches help the DFS orders only",
         text="larger batches: DFS orders gain hits and get faster, bid-sort and no-sort do not",
         source="§5, on Figure 1, first column",
         rule=f"from n = 32 to Q: hit rate more than {SAME_HIT_RATE_PP:g} pp up and TTFT "
@@ -142,7 +146,7 @@ CLAIMS_FIG1 = (
             ),
             *(
                 Part(
-                    label=f"TTFT at Q / at 32, {schedule}",
+                    label=f"TTFT at n = Q / at 32, {schedule}",
                     stated="falls",
                     within=Range(-math.inf, 1 - SAME_TTFT),
                     quantities=(("", ttft_growth(_SMALL, _WHOLE, schedule)),),
@@ -152,7 +156,7 @@ CLAIMS_FIG1 = (
             ),
             *(
                 Part(
-                    label=f"TTFT at Q / at 32, {schedule}",
+                    label=f"TTFT at n = Q / at 32, {schedule}",
                     stated="does not fall",
                     within=Range(1 - SAME_TTFT, math.inf),
                     quantities=(("", ttft_growth(_SMALL, _WHOLE, schedule)),),
@@ -165,6 +169,7 @@ CLAIMS_FIG1 = (
     Claim(
         key="sharing-helps",
         figure="fig1",
+        name="sharing helps DFS, hurts flat orders",
         text="more sharing helps the DFS orders and hurts the flat ones, n = 256",
         source="§5, on Figure 1, second column",
         rule=f"from P = 10 to 90 % TTFT goes more than {100 * SAME_TTFT:g} % down, or up",
@@ -172,7 +177,7 @@ CLAIMS_FIG1 = (
         parts=(
             *(
                 Part(
-                    label=f"TTFT at 90 / at 10 %, {schedule}",
+                    label=f"TTFT at P = 90 / at 10 %, {schedule}",
                     stated="falls",
                     within=Range(-math.inf, 1 - SAME_TTFT),
                     quantities=(("", ttft_growth(_LITTLE, _MUCH, schedule)),),
@@ -182,7 +187,7 @@ CLAIMS_FIG1 = (
             ),
             *(
                 Part(
-                    label=f"TTFT at 90 / at 10 %, {schedule}",
+                    label=f"TTFT at P = 90 / at 10 %, {schedule}",
                     stated="rises",
                     within=Range(1 + SAME_TTFT, math.inf),
                     quantities=(("", ttft_growth(_LITTLE, _MUCH, schedule)),),
@@ -195,13 +200,14 @@ CLAIMS_FIG1 = (
     Claim(
         key="slower-until-rho-1",
         figure="fig1",
+        name="bid-sort slower until ρ = 1",
         text="bid-sort is substantially slower than dfs-bid until ρ = 1; even then dfs-bid is not slower",
         source="§5, on Figure 1, third column; the caption gives n for the second column only, here n = Q",
         rule="TTFT bid-sort / dfs-bid ≥ 1.1 (more than the profile's ± 10 %) below ρ = 1, and 1 … 1.1 at ρ = 1",
         assumption="n of this column, which the paper does not state; requests in flight",
         parts=tuple(
             Part(
-                label=f"TTFT ratio at ρ = {rho:g}",
+                label=f"TTFT ratio, ρ = {rho:g}",
                 stated="slower" if rho < 1 else "better TTFT, little",
                 within=Range(1.1, math.inf) if rho < 1 else Range(1.0, 1.1),
                 quantities=(("", slowdown(stars(QUEUE, correlation=rho))),),
@@ -210,13 +216,14 @@ CLAIMS_FIG1 = (
             for rho in CORRELATIONS
         ),
     ),
-    same_for_both_dfs("fig1", _ALL_FIG1),
+    same_for_both_dfs("fig1", "stars", _ALL_FIG1),
 )
 
 CLAIMS_FIG3 = (
     Claim(
         key="one-cluster-welfare",
         figure="fig3",
+        name="one cluster: bid-sort's welfare, +100 %",
         text="one cluster bids: dfs-bid matches bid-sort's welfare at every batch size; up to ≈ +100 %",
         source="§5, on Figure 3; §1 (“up to 100 %”)",
         rule=f"a gap of ± {SAME_WELFARE_PCT:g} % at every batch size (the worst is shown), and dfs-bid's welfare "
@@ -224,7 +231,7 @@ CLAIMS_FIG3 = (
         assumption="the cluster is served as a whole: it fits the cache and one batch",
         parts=(
             Part(
-                label="gap to bid-sort, all n",
+                label="gap to bid-sort, worst n",
                 stated="0",
                 within=Range(-SAME_WELFARE_PCT, SAME_WELFARE_PCT),
                 quantities=tuple((f"n = {n:,}", gap_pct(one_cluster(n))) for n in BATCH_SIZES),
@@ -242,6 +249,7 @@ CLAIMS_FIG3 = (
     Claim(
         key="one-cluster-ttft",
         figure="fig3",
+        name="one cluster: TTFT ratio 1.5",
         text="one cluster bids: bid-sort pays about 1.5 × dfs-bid's TTFT",
         source="§5, on Figure 3",
         rule=TENTH,
@@ -256,5 +264,5 @@ CLAIMS_FIG3 = (
             ),
         ),
     ),
-    same_for_both_dfs("fig3", {f"n = {n:,}": one_cluster(n) for n in BATCH_SIZES}),
+    same_for_both_dfs("fig3", "one cluster", {f"n = {n:,}": one_cluster(n) for n in BATCH_SIZES}),
 )

@@ -96,9 +96,9 @@ def one_cluster(n: int) -> Experiment:
     return Experiment("one-cluster", (f"batching.size={n}",))
 
 
-#: Figure 2's shapes at n = Q.
+#: Figure 2's shapes at n = Q; stars are mixshare-50.
 SHAPES: Mapping[str, Experiment] = {
-    "stars (mixshare-50)": stars(QUEUE),
+    "stars": stars(QUEUE),
     "chains": Experiment("chains", (f"batching.size={QUEUE}",)),
     "short trees": Experiment("short-tree", (f"batching.size={QUEUE}",)),
     "long trees": Experiment("long-tree", (f"batching.size={QUEUE}",)),

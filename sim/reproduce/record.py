@@ -99,6 +99,7 @@ def _claim(claim: Claim, readings: Sequence[Readings]) -> Json:
     record: Json = {
         "key": claim.key,
         "figure": claim.figure,
+        "name": claim.name,
         "text": claim.text,
         "source": claim.source,
         "rule": claim.rule,

@@ -10,6 +10,8 @@ __all__ = ["SAME_IN_ALL", "found_words", "interval_words", "reading", "tally"]
 
 #: What stands in the other settings' columns where no engine takes part.
 SAME_IN_ALL = "the same: no engine in it"
+#: Trials from which on an interval is worth reading.
+_ENOUGH = 5
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -27,7 +29,7 @@ def found_words(found: Mapping[str, Any], unit: str) -> str:
 
 
 def interval_words(found: Mapping[str, Any], unit: str, scale: float = 1.0) -> str:
-    """Mean and 95 % interval, to the interval's second digit.
+    """Mean and 95 % interval, to the interval's second digit, or four digits of the mean.
 
     >>> interval_words({"mean": 1.5034, "low": 1.48, "high": 1.53, "n": 10}, "×")
     '1.503 × (1.480 … 1.530)'
@@ -44,7 +46,8 @@ def interval_words(found: Mapping[str, Any], unit: str, scale: float = 1.0) -> s
     half = (high - low) / 2
     if half <= 1e-9 * max(abs(mean), 1.0):
         return f"{_significant(mean)}{tail} (± 0)"
-    decimals = min(max(0, 1 - math.floor(math.log10(half))), 6)
+    digits = 3 - math.floor(math.log10(abs(mean))) if mean else 2
+    decimals = max(0, min(1 - math.floor(math.log10(half)), max(2, digits)))
     return f"{_fixed(mean, decimals)}{tail} ({_fixed(low, decimals)} … {_fixed(high, decimals)})"
 
 
@@ -55,16 +58,30 @@ def tally(claims: Iterable[Mapping[str, Any]], setting: str) -> tuple[int, int, 
 
 
 def reading(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The verdict in sentences: how many claims agree in each setting, and which agree in none."""
+    """The verdict in sentences: how many claims agree in each setting, and which do in all, in some and in none."""
     claims = [claim for record in records for claim in record["claims"]]
     names = [setting["name"] for setting in records[0]["settings"]]
-    counts = "; ".join(f"{name}: {tally(claims, name)[0]} of {len(claims)}" for name in names)
-    sentences = [f"Claims that agree in every number: {counts}."]
-    never = [claim["text"] for claim in claims if "yes" not in claim["verdict"].values()]
-    if never:
-        sentences.append(f"In no setting: {'; '.join(never)}.")
+    counts = ", ".join(f"{tally(claims, name)[0]} ({name})" for name in names)
+    sentences = [f"Of {len(claims)} claims, these many agree in every number: {counts}."]
+    agreeing = {claim["key"]: [name for name in names if claim["verdict"][name] == "yes"] for claim in claims}
+    always = [claim["name"] for claim in claims if len(agreeing[claim["key"]]) == len(names)]
+    sometimes = [
+        f"{claim['name']} ({', '.join(agreeing[claim['key']])})"
+        for claim in claims
+        if 0 < len(agreeing[claim["key"]]) < len(names)
+    ]
+    unclear = [c["name"] for c in claims if not agreeing[c["key"]] and "cannot tell" in c["verdict"].values()]
+    never = [c["name"] for c in claims if set(c["verdict"].values()) == {"no"}]
+    for what, those in (
+        ("Agree in every setting", always),
+        ("Agree in some", sometimes),
+        ("Cannot be told from these seeds", unclear),
+        ("Do not agree", never),
+    ):
+        if those:
+            sentences.append(f"{what}: {'; '.join(those)}.")
     trials = records[0]["trials"]
-    if trials < 5:
+    if trials < _ENOUGH:
         sentences.append(
             f"With {trials} trial{'s' if trials > 1 else ''} the intervals are so wide that much cannot be told: "
             "values have infinite variance. Take 10 or more."
