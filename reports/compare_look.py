@@ -82,7 +82,7 @@ class Shown:
             return MISSING
         tail = f" {unit.name}" if unit.name else ""
         if found.low is None or found.high is None:
-            return number(found.mean * unit.scale, _decimals(found.mean * unit.scale), signed=unit.signed) + tail
+            return number(found.mean * unit.scale, signed=unit.signed) + tail
         half = (found.high - found.low) / 2 * unit.scale
         decimals = min(max(0, 1 - math.floor(math.log10(half))), unit.decimals) if half > 0 else None
         mean, low, high = (
@@ -91,7 +91,7 @@ class Shown:
         return f"{mean}{tail} ({low} to {high})" if half > 0 else mean + tail
 
     def ends(self, ends: tuple[float, float] | None, like: Interval) -> str:
-        """The ends of another interval of the same difference, to the same digits."""
+        """The ends of another interval of the same difference."""
         if ends is None:
             return "–"
         told = self.text(Interval(like.mean, like.se, like.n, *ends), difference=True)
@@ -131,8 +131,3 @@ def _shown(comparison: Comparison, name: str, title: str, better: int) -> Shown:
 
 def _better(name: str) -> int:
     return -1 if name.endswith(("_ms", "_s")) else +1
-
-
-def _decimals(value: float) -> int:
-    """Decimals that show four digits."""
-    return 0 if value == 0 else min(6, max(0, 3 - math.floor(math.log10(abs(value)))))
