@@ -1,3 +1,3 @@
-"""The stand-ins and the logging hook are for the server's interpreter, not for ours."""
+"""The stand-ins, the logging hook and the scheduler without a model are for the server's interpreter, not for ours."""
 
-collect_ignore = ["shims", "pass_log"]
+collect_ignore = ["shims", "pass_log", "own_scheduler"]
