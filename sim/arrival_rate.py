@@ -47,8 +47,8 @@ class ArrivalRate:
     tied_share: float
     most_at_once: int
 
-    def warnings(self) -> list[str]:
-        """What an experiment on this trace would stumble over."""
+    def warnings(self, *, ties: bool = True) -> list[str]:
+        """What an experiment on this trace would stumble over; `ties` False where they have a reason of their own."""
         found = []
         if self.loaded_share < _MOSTLY_IDLE:
             found.append(
@@ -60,7 +60,7 @@ class ArrivalRate:
                 f"ramp-up: the first {self.quiet_head_s:,.6g} s run below a tenth of {self.busy_rate:.3g} requests/s; "
                 f"leave them out with start_s: {self.quiet_head_s:.6g}"
             )
-        if self.tied_share > _TIED:
+        if ties and self.tied_share > _TIED:
             found.append(
                 f"ties: {self.tied_share:.1%} of the requests arrive at the very time of the one before, up to "
                 f"{self.most_at_once:,} at once: the clock is coarser than the traffic, and ties keep file order"

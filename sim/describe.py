@@ -120,7 +120,14 @@ def describe(demand: Demand, *, source: str, kind: str, kv_tokens: int = KV_TOKE
     above = tokens > kv_tokens
     arrivals = None if demand.arrival_ns is None else arrival_rate(demand.arrival_ns / NS_PER_S)
     turns = None if demand.session is None else np.bincount(demand.cluster)
-    warnings = [*demand.warnings, *(arrivals.warnings() if arrivals else ()), *_about_drops(n, dropped)]
+    together = _starts_together(demand)
+    warnings = [*demand.warnings, *(arrivals.warnings(ties=not together) if arrivals else ())]
+    if together:
+        warnings.append(
+            f"every recording starts its clock at 0: {together:,} sessions begin at once; give them starts of their own"
+            " with session_rate, or serve them as clients that wait with arrivals: {kind: sessions}"
+        )
+    warnings += [*_about_limit(demand), *_about_drops(n, dropped)]
     if above.any():
         warnings.append(f"{above.sum():,} of {n:,} prompts are longer than {kv_tokens:,} tokens of KV cache")
     return Description(
@@ -152,6 +159,23 @@ def _recorded_hit_rate(cached: FloatArray | None, tokens: IntArray) -> float | N
     return float(cached[said].sum() / tokens[said].sum()) if said.any() else None
 
 
+def _starts_together(demand: Demand) -> int:
+    """How many sessions start at one instant, where that is most of several: the traces were recorded one by one."""
+    if demand.session is None or demand.turn is None or demand.arrival_ns is None:
+        return 0
+    starts = demand.arrival_ns[demand.turn == 0]
+    at_once = int((starts == starts.min()).sum())
+    return at_once if len(starts) > 1 and 2 * at_once >= len(starts) else 0
+
+
+def _about_limit(demand: Demand) -> list[str]:
+    if demand.refused is None:
+        return []
+    return [
+        f"{demand.refused.sum():,} of {len(demand.refused):,} prompts are over max_prompt_tokens: rejected on arrival"
+    ]
+
+
 def _about_drops(n: int, dropped: Mapping[str, int]) -> list[str]:
     total = n + sum(dropped.values())
-    return [f"{number:,} of {total:,} records are left out: {reason}" for reason, number in dropped.items()]
+    return [f"{number:,} of {total:,} records are left out: {reason}" for reason, number in dropped.items() if number]

@@ -18,7 +18,7 @@ from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
 from sim.errors import ScenarioError
 from sim.kappa import PricedBatch
-from sim.population import make_requests
+from sim.population import Population
 from sim.requests import RequestTable
 from sim.run_files import read_table, run_file
 from sim.scenario import Scenario, load_scenario
@@ -52,7 +52,8 @@ def priced_batches(folder: Path, backend_types: Mapping[str, type[Any]]) -> Iter
     scenario = load_scenario(run_file(folder, "scenario.yaml"), backend_types)
     rows = read_table(folder, "requests.parquet", _types(_REQUESTS))
     auctions = read_table(folder, "auctions.parquet", _types(_AUCTIONS))
-    tables = {trial: make_requests(scenario, trial)[0] for trial in rows["trial"].unique().sort().to_list()}
+    population = Population(scenario)
+    tables = {trial: population.requests(trial)[0] for trial in rows["trial"].unique().sort().to_list()}
     for entry in scenario.schedules:
         for trial, requests in tables.items():
             cell = (pl.col("schedule") == entry.label) & (pl.col("trial") == trial)

@@ -17,7 +17,35 @@ from sim.scenario import Scenario
 from sim.session_turns import previous_turns
 from sim.values import Drawn, FromTrace, Values
 
-__all__ = ["check_pages", "make_requests"]
+__all__ = ["Population", "check_pages", "make_requests"]
+
+
+class Population:
+    """The requests of a scenario, trial after trial.
+
+    What a workload gives without drawing anything, as a trace does, is the same in every trial: it is kept, so that
+    its file is read once.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._fixed: Demand | None = None
+
+    def requests(self, trial: int) -> tuple[RequestTable, Demand]:
+        """The requests of one trial; see `make_requests`."""
+        return _requests(self._scenario, trial, self._fixed or self._demand(trial))
+
+    def _demand(self, trial: int) -> Demand:
+        drawn = False
+
+        def streams(name: str) -> np.random.Generator:
+            nonlocal drawn
+            drawn = True
+            return stream(self._scenario.seed, trial, name)
+
+        demand = self._scenario.workload.generate(streams)
+        self._fixed = None if drawn else demand
+        return demand
 
 
 def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]:
@@ -33,8 +61,11 @@ def make_requests(scenario: Scenario, trial: int) -> tuple[RequestTable, Demand]
     ScenarioError
         An empty workload, a file that breaks its format, or pages that do not divide the workload's blocks.
     """
+    return Population(scenario).requests(trial)
+
+
+def _requests(scenario: Scenario, trial: int, demand: Demand) -> tuple[RequestTable, Demand]:
     streams = partial(stream, scenario.seed, trial)
-    demand = scenario.workload.generate(streams)
     n = len(demand.prompts)
     if n == 0:
         dropped = f" ({demand.dropped})" if demand.dropped else ""

@@ -21,7 +21,7 @@ from sim.market import Market, MarketRules
 from sim.metrics import Metrics, Window, status_counts, trial_metrics
 from sim.pacing import PacedCell, measure_pacing
 from sim.pacing_summary import summarise_pacing
-from sim.population import make_requests
+from sim.population import Population
 from sim.records import Cell
 from sim.requests import RequestTable
 from sim.run_log import RunLog
@@ -122,11 +122,12 @@ def run(
         A server is not ready, and nothing was measured yet.
     """
     result = RunResult(trials={entry.label: [] for entry in scenario.schedules})
+    population = Population(scenario)
     window = Window(warmup_s=scenario.warmup_s, cooldown_s=scenario.cooldown_s, slo=scenario.slo)
     try:
         with backend.open() as opened:
             for trial in range(scenario.trials):
-                requests, demand = make_requests(scenario, trial)
+                requests, demand = population.requests(trial)
                 result.dropped |= demand.dropped
                 result.facts = result.facts or dict(demand.facts)
                 for warning in (*demand.warnings, *about_requests(scenario, requests)):

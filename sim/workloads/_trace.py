@@ -21,6 +21,8 @@ __all__ = ["TraceOptions"]
 BoolArray = npt.NDArray[np.bool_]
 
 _LONGEST = 2**31 - 1
+#: Share of blocks and texts that may vanish in rounding before it is said.
+_LOST = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,8 @@ class TraceOptions:
             self._refuse_window()
         else:
             demand = _window(recorded, recorded.arrival_ns, self.start_s, self.end_s)
+            if outside := len(recorded.prompts) - len(demand.prompts):
+                counts[_window_name(self.start_s, self.end_s)] = outside
         demand = _drop(demand, np.diff(demand.prompts.indptr) == 0, "empty prompt", counts)
         if self.zero_output == "drop":
             demand = _drop(demand, demand.output_tokens == 0, "zero output", counts)
@@ -94,6 +98,12 @@ class TraceOptions:
         warning = f"{longer.sum():,} of {len(longer):,} prompts are cut to {limit}"
         cut = _truncate(demand.prompts, self.max_prompt_tokens)
         return replace(demand, prompts=cut, warnings=(*demand.warnings, warning))
+
+
+def _window_name(start_s: float, end_s: float | None) -> str:
+    """Why a record outside the window is left out."""
+    ends = [f"before start_s: {start_s:g}"] if start_s > 0 else []
+    return " or ".join([*ends, *([f"from end_s: {end_s:g} on"] if end_s is not None else [])])
 
 
 def _window(demand: Demand, arrival_ns: IntArray, start_s: float, end_s: float | None) -> Demand:
@@ -130,8 +140,14 @@ def _scale(demand: Demand, factor: float) -> Demand:
     if factor == 1.0:
         return demand
     outputs = None if demand.output_ids is None else _scaled_prompts(demand.output_ids, factor)
+    pieces = demand.prompts.lengths if demand.prompts.lengths is not None else demand.prompts.num_tokens
+    lost = float((pieces * factor < 0.5).mean()) if len(pieces) else 0.0
+    warning = (
+        f"length_scale {factor:g} leaves {lost:.1%} of the prompts' pieces at 1 token, which is more than their share"
+    )
     return replace(
         demand,
+        warnings=(*demand.warnings, *([f"{warning}: the hit rate is no longer the trace's"] if lost > _LOST else [])),
         prompts=_scaled_prompts(demand.prompts, factor),
         output_tokens=_scaled(demand.output_tokens, factor),
         output_ids=outputs,

@@ -15,7 +15,7 @@ from sim.json_rows import read_rows
 from sim.quantities import LengthTokens
 from sim.requests import Demand
 from sim.workloads._clock import trace_clock
-from sim.workloads._outputs import OutputTokens, draw_output_tokens
+from sim.workloads._outputs import OutputTokens
 
 __all__ = ["Jsonl"]
 
@@ -46,7 +46,8 @@ class Jsonl:
     def generate(self, rng_stream: Callable[[str], np.random.Generator]) -> Demand:
         """Read the file; a request without prompt or output tokens is an error here."""
         batch = read_batch(self.path, self.tokenizer, self.block_tokens)
-        drawn = draw_output_tokens(self.output_tokens, len(batch), rng_stream("workload-outputs"))
+        lengths = self.output_tokens  # a number needs no draw: then every trial is the file, and it is read once
+        drawn = lengths if isinstance(lengths, int) else lengths.draw(len(batch), rng_stream("workload-outputs"))
         output_tokens = np.where(batch.has_output, batch.output_tokens, drawn)
         self._check_lengths(batch, output_tokens)
         recorded = batch.has_output_ids

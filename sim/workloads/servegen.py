@@ -11,7 +11,7 @@ import numpy as np
 from sim.json_rows import read_rows
 from sim.quantities import LengthTokens
 from sim.requests import Demand
-from sim.workloads._outputs import OutputTokens, draw_output_tokens
+from sim.workloads._outputs import OutputTokens
 from sim.workloads._trace import TraceOptions
 from sim.workloads._trace_builder import TraceBuilder
 
@@ -55,5 +55,6 @@ class Servegen(TraceOptions):
             stated.append(row.integer("output_length") if "output_length" in row else -1)
             trace.add(row, 0, request_id=row.word("request_id"))
         said = np.array(stated, dtype=np.int64)
-        drawn = draw_output_tokens(self.output_tokens, len(said), rng_stream("workload-outputs"))
+        lengths = self.output_tokens
+        drawn = lengths if isinstance(lengths, int) else lengths.draw(len(said), rng_stream("workload-outputs"))
         return self.apply(trace.demand(output_tokens=np.where(said < 0, drawn, said)))

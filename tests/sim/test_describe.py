@@ -98,3 +98,26 @@ def test_sharing_equals_a_naive_search(rows: list[list[tuple[int, int]]]) -> Non
     assert found.shared_share.total == pytest.approx(
         sum(shared / tokens for shared, tokens in zip(expected, prompts.num_tokens.tolist(), strict=True))
     )
+
+
+def test_recordings_that_each_start_at_0_are_no_coarse_clock(tmp_path: Path) -> None:
+    header = "at,in,out,talk"
+    path = csv_of(tmp_path / "t.csv", header, *(f"{t},10,5,{s}" for s in "abcd" for t in (0, 7 + ord(s))))
+    from sim.workloads.table import TableColumns
+
+    columns = TableColumns(prompt_tokens="in", output_tokens="out", arrival="at", session="talk")
+    told = " ".join(describe(read("table", path, columns=columns, time_unit="s"), source="t", kind="table").warnings)
+    assert "every recording starts its clock at 0: 4 sessions begin at once" in told
+    assert "coarser than the traffic" not in told
+
+
+def test_prompts_over_the_limit_are_counted_whatever_becomes_of_them(tmp_path: Path) -> None:
+    rows = [f"{size},5" for size in (10, 90, 95)]
+    path = csv_of(tmp_path / "t.csv", "num_prefill_tokens,num_decode_tokens", *rows)
+    for over, said in (
+        ("reject", "2 of 3 prompts are over max_prompt_tokens: rejected on arrival"),
+        ("truncate", "2 of 3 prompts are cut to 50 tokens"),
+        ("skip", "2 of 3 records are left out: prompt over 50 tokens"),
+    ):
+        demand = read("splitwise", path, max_prompt_tokens=50, over_limit=over)
+        assert said in describe(demand, source="t.csv", kind="splitwise").warnings

@@ -6,7 +6,7 @@ from scenario_kit import SMALL, load, refusal
 
 from mechanism.prompts import Prompts
 from sim.errors import ScenarioError
-from sim.population import check_pages, make_requests
+from sim.population import Population, check_pages, make_requests
 from sim.requests import RequestTable
 from sim.rng import stream
 from sim.workloads.stars import Stars
@@ -176,3 +176,23 @@ def test_a_workload_draws_from_streams_of_its_own(tmp_path: Path) -> None:
         workload.generate(lambda name, names=names: (names.append(name), stream(0, 0, name))[1])  # type: ignore[misc]
         assert names
         assert all(name.startswith("workload-") for name in names)
+
+
+@pytest.mark.parametrize(("outputs", "reads"), [("3", 1), ("{kind: uniform, low: 2, high: 9}", 3)])
+def test_a_file_is_read_once_where_nothing_is_drawn_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outputs: str, reads: int
+) -> None:
+    from sim.workloads import jsonl as module
+
+    rows = [f'{{"id": "{name}", "bid": 1.0, "tokens": [1, {k}]}}' for k, name in enumerate("abcd")]
+    text = jsonl(tmp_path, *rows).replace("w.jsonl}", f"w.jsonl, output_tokens: {outputs}}}")
+    scenario = load(tmp_path, text, "values={kind: pareto}")
+    expected = [make_requests(scenario, trial)[0] for trial in range(3)]
+    opened: list[object] = []
+    real = module.read_batch
+    monkeypatch.setattr(module, "read_batch", lambda *given: (opened.append(given), real(*given))[1])
+    population = Population(scenario)
+    found = [population.requests(trial)[0] for trial in range(3)]
+    assert len(opened) == reads
+    assert all(map(same, found, expected))
+    assert not np.array_equal(found[0].value, found[1].value)

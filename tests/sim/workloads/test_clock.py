@@ -38,3 +38,21 @@ def test_microseconds_read_in_another_unit_are_refused(unit_s: float) -> None:
 def test_times_on_two_origins_are_refused_with_both() -> None:
     with pytest.raises(ScenarioError, match=r"t.jsonl:3: timestamp: found 1773066274, and 5 on line 2; .*one origin"):
         clock([7.0, 5.0, 1_773_066_274.0])
+
+
+@pytest.mark.parametrize(
+    ("first", "unit_s", "said"),
+    [
+        (1.7e9, 1e-3, "times are taken in units of 0.001 s, but 1700000000 s would be a date of 2023"),
+        (1.7e12, 1e-6, "times are taken in units of 1e-06 s, but 1700000000000 ms would be a date of 2023"),
+        (1.7e12, 1e-9, "times are taken in units of 1e-09 s, but 1700000000000 ms would be a date of 2023"),
+    ],
+)
+def test_dates_in_another_unit_are_pointed_out(first: float, unit_s: float, said: str) -> None:
+    _, (warning,) = clock([first, first + 10], unit_s)
+    assert warning.startswith(said)
+
+
+def test_an_hour_of_milliseconds_is_no_date() -> None:
+    assert clock([0.0, 3.6e6], 1e-3)[1] == ()
+    assert clock([5e8, 6e8], 1e-3)[1] == ()

@@ -24,7 +24,8 @@ def test_a_window_is_cut_from_the_sorted_trace_before_anything_is_counted(tmp_pa
     demand = mooncake(tmp_path, *rows, start_s=2.0, end_s=9.0)
     assert demand.request_id == ("1",)
     assert arrivals_s(demand) == [1.0]
-    assert demand.dropped == {"zero output": 2}, "the empty prompt at 9 s lies outside"
+    outside = {"before start_s: 2 or from end_s: 9 on": 2}
+    assert demand.dropped == {**outside, "zero output": 2}, "the empty prompt at 9 s lies outside"
 
 
 def test_the_first_requests_are_counted_after_all_drops(tmp_path: Path) -> None:
@@ -118,3 +119,21 @@ def test_recorded_outputs_stay_beside_their_requests(tmp_path: Path) -> None:
     assert kept.output_recorded is not None
     assert kept.output_recorded.tolist() == [False, True, True]
     assert kept.output_tokens.tolist() == [1, 1, 2]
+
+
+def test_a_scale_that_rounds_pieces_away_is_said(tmp_path: Path) -> None:
+    rows = [(0, 1030, 100, [1, 2, 3]), (0, 512, 4, [1])]  # pieces of 512, 512, 6 and 512 tokens
+    said = (
+        "length_scale 0.0005 leaves 100.0% of the prompts' pieces at 1 token, which is more than their share: the hit"
+    )
+    (warning,) = mooncake(tmp_path, *rows, length_scale=0.0005).warnings
+    assert warning.startswith(said)
+    assert mooncake(tmp_path, *rows, length_scale=0.1).warnings == ()
+    (warning,) = mooncake(tmp_path, *rows, length_scale=0.01).warnings
+    assert "leaves 25.0% of" in warning
+
+
+def test_one_end_of_a_window_is_named_alone(tmp_path: Path) -> None:
+    rows = [(1000 * t, 5, 1, [t]) for t in (1, 2, 3)]
+    assert mooncake(tmp_path, *rows, start_s=1.5).dropped == {"before start_s: 1.5": 1}
+    assert mooncake(tmp_path, *rows, end_s=2.0).dropped == {"from end_s: 2 on": 2}
