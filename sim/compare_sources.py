@@ -105,9 +105,9 @@ def _why(failure: Path) -> str:
 
 def _command(design: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """What makes one cell again as a run, to copy into a shell."""
-    set_all = {**design.get("fixed", {}), **settings}
+    set_all = {**design["fixed"], **settings}
     pairs = [f"--set {shlex.quote(f'{key}={word(value)}')}" for key, value in set_all.items()]
-    return " ".join(["inference-auctions simulate", shlex.quote(str(design.get("scenario", design["name"]))), *pairs])
+    return " ".join(["inference-auctions simulate", shlex.quote(str(design["scenario"])), *pairs])
 
 
 def _rows(

@@ -73,13 +73,20 @@ class SweepFolder:
         return description
 
     def describe(self, status: str, failures: dict[int, str]) -> dict[str, Any]:
-        """`sweep.json`: the axes in order, every point with its cell, what the metrics mean, what failed."""
+        """`sweep.json`: the scenario with what is fixed, the axes in order, every point with its cell, what failed."""
         scenario, keys = self.plan.points[0].scenario, self.plan.keys
         axes = [axis for axis in self.design.axes if axis.kind != "fixed"]
         return {
             "name": self.name,
             "status": status,
             "version": package_version(),
+            "scenario": str(scenario.path),
+            "fixed": {
+                key: plain_json(value)
+                for axis in self.design.axes
+                if axis.kind == "fixed"
+                for key, value in zip(axis.keys, axis.rows[0], strict=True)
+            },
             "axes": [
                 {"key": key, "design": axis.kind, "values": _distinct([row[column] for row in axis.rows])}
                 for axis in axes

@@ -81,7 +81,7 @@ def test_maps_show_who_wins_and_what_is_missing(tmp_path: Path) -> None:
     assert (gap["zmin"], gap["zmax"]) == (-14, 14)
     for words in ("2 without a result.", "cell 1 batching.size=16, workload.sharing=0.9 no room", "not run yet"):
         assert words in page.text
-    assert "simulate toy-sweep --set batching.size=16 --set workload.sharing=0.9" in page.text
+    assert "simulate toy.yaml --set trials=2 --set batching.size=16 --set workload.sharing=0.9" in page.text
 
 
 def test_a_slice_with_a_hole_is_left_out_of_averages(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_cells_without_a_result_are_known_by_their_settings(tmp_path: Path) -> N
     assert len(found.complete) == 4
     assert (
         found.settings[1].missing.command
-        == "inference-auctions simulate toy-sweep --set batching.size=16 --set workload.sharing=0.9"
+        == "inference-auctions simulate toy.yaml --set trials=2 --set batching.size=16 --set workload.sharing=0.9"
     )
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,17 @@ def test_a_real_run_and_a_real_sweep(capsys: Capsys, tmp_path: Path) -> None:
     assert len(digests) == 1  # all met the same requests
     assert found["contenders"] == ["dfs-bid", "dfs-uniform", "bid-sort", "no-sort"]
     assert [point["contenders"]["dfs-bid"]["page"] is not None for point in found["points"]] == [False, False, True]
+
+
+def test_a_cells_command_makes_the_cell_again(capsys: Capsys, tmp_path: Path) -> None:
+    path = write_small(tmp_path)
+    axes = ("--set", "backend.kv_tokens=800", "--set", "schedule=dfs-bid,{use: tiers, label: t 2, tiers: 2}")
+    assert run_cli(capsys, "sweep", path, *axes, "--out", tmp_path / "sweeps", "--quiet").code == 0
+    done = run_cli(capsys, "compare", *(tmp_path / "sweeps").iterdir(), "--out", tmp_path / "c.html", "--json")
+    found = json.loads(done.out)["points"][0]["contenders"]["t 2"]
+    program, *arguments = shlex.split(found["command"])
+    assert program == "inference-auctions"
+    again = run_cli(capsys, *arguments, "--no-report", "--out", tmp_path / "runs", "--json")
+    metrics = json.loads(again.out)["schedules"]["t 2"]
+    assert metrics["mean_ttft_ms"]["mean"] == found["metrics"]["mean_ttft_ms"]["mean"]
+    assert metrics["revenue"]["mean"] == found["metrics"]["revenue"]["mean"]

@@ -104,6 +104,8 @@ def write_sweep(
         "name": "toy-sweep",
         "status": "partial" if absent else "complete",
         "version": "0.1.0",
+        "scenario": "toy.yaml",
+        "fixed": {"trials": num_trials},
         "axes": [{"key": key, "design": design, "values": list(values)} for key, values in axes.items()],
         "points": points,
         "definitions": {"hit_rate": "Σ cached / Σ prompt tokens."},
