@@ -34,7 +34,6 @@ def test_every_figure_of_the_page_goes_to_the_writer(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # kaleido's own loop and pipes, at its end
 def test_a_png_is_written_in_the_light_palette(tmp_path: Path) -> None:
     pytest.importorskip("kaleido", reason="kaleido is not installed: pip install -e '.[png]'")
     if CHROMIUM is None:
