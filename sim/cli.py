@@ -207,18 +207,26 @@ def schema() -> None:
 
 @app.command(name="list")
 def list_plugins(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Which kind of plugin; default: all.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[BLOCK]", help="A block, such as workload: with its names' keys, too.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what a scenario can name: workloads, schedules, payments, bidding, backends, profiles."""
+    """List what a scenario can name; of one block also what its names are, with their keys and defaults."""
     from backends._profile import profile_names
-    from sim.catalogue import catalogue
+    from sim.catalogue import catalogue, parameters, parameters_text
 
-    result = catalogue(kind, extra={"backend": sorted(_backend_types()), "profile": list(profile_names())})
+    if kind is not None and kind != "profile":
+        found = parameters(kind, _backend_types())
+        print_json({kind: found}) if as_json else typer.echo(parameters_text(found))
+        return
+    names = catalogue(_backend_types(), profile_names())
+    names = names if kind is None else {kind: names[kind]}
     if as_json:
-        print_json(result)
-    else:
-        typer.echo("\n".join(f"{group}: {', '.join(entries)}" for group, entries in result.items()))
+        print_json(names)
+        return
+    for group, entries in names.items():
+        typer.echo(f"{group}: {', '.join(entries)}")
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from reports.chart import Chart, axis, figure, plain
 from reports.load import Run
-from reports.series import Series
+from reports.series import Series, finite
 
 __all__ = ["capacity_tokens", "hit_rate", "occupancy", "peaks", "windows"]
 
@@ -19,13 +19,15 @@ SLICES, WINDOWS = 500, 60
 
 
 def capacity_tokens(run: Run) -> int | None:
-    """Tokens the KV cache holds: what the manifest says the backend had, else the scenario's; None = unbounded
-    or not said."""
+    """Tokens the KV cache holds: what the manifest says the backend had, else the scenario's, else the profile's.
+
+    None = unbounded or not said.
+    """
     blocks = (run.manifest.get("backend"), run.scenario.get("backend"), run.manifest.get("profile"))
     for block in blocks:
-        if isinstance(block, Mapping) and "kv_tokens" in block:
-            found = block["kv_tokens"]
-            return int(found) if isinstance(found, int | float) else None
+        found = block.get("kv_tokens", "profile") if isinstance(block, Mapping) else "profile"
+        if found != "profile":  # which is to say: what the profile says
+            return int(found) if finite(found) is not None else None
     return None
 
 

@@ -150,6 +150,19 @@ def test_list_names_the_plugins(capsys: Capsys) -> None:
     assert "dfs-bid" in listed["schedule"]
     assert "h100-qwen3-32b" in listed["profile"]
     assert run_cli(capsys, "list", "scedule").code == 2
+    assert 'Did you mean "profile"' in run_cli(capsys, "list", "profle").err
+    assert run_cli(capsys, "list", "profile").out.startswith("profile: h100-")
+
+
+def test_list_of_a_block_shows_keys_and_defaults(capsys: Capsys) -> None:
+    stars = json.loads(run_cli(capsys, "list", "workload", "--json").out)["workload"]["stars"]
+    assert stars["parameters"]["cluster_size"] == {"about": "requests in a cluster.", "default": 16}
+    jsonl = run_cli(capsys, "list", "workload").out.split("\njsonl: ")[1]
+    assert "    path (required): the file." in jsonl.splitlines()
+    told = run_cli(capsys, "list", "backend").out
+    assert '    engine (default "0.5.23"): whose scheduling and cache rules' in told
+    for block in ("users", "values", "arrivals", "schedule", "payment", "bidding"):
+        assert run_cli(capsys, "list", block).code == 0
 
 
 def test_an_interrupt_keeps_what_was_measured(capsys: Capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

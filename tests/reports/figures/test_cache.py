@@ -69,10 +69,20 @@ def test_a_reported_zero_is_drawn(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("backend", "expected"),
-    [({"kv_tokens": 500}, 500), ({"kv_tokens": None}, None), ({}, 300), (None, 300)],
+    [({"kv_tokens": 500}, 500), ({"kv_tokens": None}, None), ({}, 300), (None, 300), ({"kv_tokens": "profile"}, 300)],
 )
 def test_the_capacity_is_what_the_manifest_says_then_the_scenario(
     folder: Path, backend: dict | None, expected: int | None
 ) -> None:
     edit_json(folder / "manifest.json", lambda manifest: manifest.update(backend=backend))
     assert capacity_tokens(load_run(folder)) == expected
+
+
+def test_a_capacity_left_to_the_profile_is_the_profiles(folder: Path) -> None:
+    said = {"use": "simulated", "kv_tokens": "profile"}
+    edit_json(folder / "manifest.json", lambda manifest: manifest.update(backend=said, profile={"kv_tokens": 900}))
+    scenario = folder / "scenario.yaml"
+    scenario.write_text(scenario.read_text().replace("kv_tokens: 300", "kv_tokens: profile"))
+    run = load_run(folder)
+    assert capacity_tokens(run) == 900
+    assert "capacity 900" in [trace.name for trace in occupancy(series_of([run])).figure.data]
