@@ -20,7 +20,7 @@ def front_end_times(answers: Sequence[Answer]) -> dict[str, float]:
     `request_overhead_ms` is the median over requests of what their TTFT has beyond the time from the scheduler's door
     to the first token. `request_gap_ms` is the median over passes of the mean time between their first tokens, as
     they were read here. Both are differences of durations, so the server's clock need not agree with ours. Prompts
-    that were sent in one list tell nothing of the way: the server reads the whole list first.
+    that were sent in one list tell neither: the server reads the whole list first, and answers in one stream.
 
     >>> one = Answer(0, sent_ns=0, first_token_ns=9_000_000, entered_s=50.002, prefilled_s=50.006)
     >>> two = Answer(1, sent_ns=1_000_000, first_token_ns=9_500_000, entered_s=50.003, prefilled_s=50.006)
@@ -30,10 +30,10 @@ def front_end_times(answers: Sequence[Answer]) -> dict[str, float]:
     sent = Counter(answer.sent_ns for answer in answers)
     overheads, read = list[float](), list[tuple[float, int]]()
     for each in answers:
-        if each.sent_ns is None or each.first_token_ns is None or each.prefilled_s is None:
+        if each.sent_ns is None or each.first_token_ns is None or each.prefilled_s is None or sent[each.sent_ns] > 1:
             continue
         read.append((each.prefilled_s, each.first_token_ns))
-        if each.entered_s is not None and sent[each.sent_ns] == 1:
+        if each.entered_s is not None:
             ttft_ms = (each.first_token_ns - each.sent_ns) / 1e6
             overheads.append(ttft_ms - 1e3 * (each.prefilled_s - each.entered_s))
     found = {"request_overhead_ms": overheads, "request_gap_ms": _gaps_ms(sorted(read))}

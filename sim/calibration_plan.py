@@ -18,6 +18,9 @@ LONGEST_TOKENS = 24_576
 STEPS = 32
 LARGEST_BATCH = 64
 
+#: Short requests of a closed loop whose answers tell how those of one pass follow each other.
+LOOP_IN_FLIGHT, LOOP_REQUESTS = 4, 24
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
@@ -75,12 +78,15 @@ def round_table(room: Room, rng: np.random.Generator) -> ProbeTable:
     plans += [("prefill", tokens, 0) for tokens in _prompt_lengths(room)]
     plans += [("prefix", prefix, 0) for prefix in _prefix_lengths(room)]
     plans += [("decode", size, context) for size, context in _batches(room)]
+    plans += [("loop", LOOP_IN_FLIGHT, LOOP_REQUESTS)]
     for place in rng.permutation(len(plans)).tolist():
         kind, first, second = plans[place]
         if kind == "prefill":
             table.add("prefill", f"{first} new", [(None, first, 1)])
         elif kind == "prefix":
             _behind_prefix(table, room, first)
+        elif kind == "loop":  # several answers of one pass, each on a connection of its own: how do they follow?
+            table.add("mixed", "front end", [(None, 16, 1)] * second, in_flight=min(first, room.batch_size))
         else:
             table.add("decode", f"{first} × {second}", [(None, second, STEPS + 1)] * first)
     return table
