@@ -61,7 +61,7 @@ def _chart(claim: Json, key: str, quantity: str, parts: Sequence[tuple[str, Json
                 ticktext=ticks,
                 tickangle=0,
             ),
-            y=axis(f"{quantity} ({unit})" if unit else quantity, zeroline=True),
+            y=axis(f"{quantity} ({unit})" if unit else quantity, zeroline=True, range=_limits(ours, keys)),
             shapes=[shape for place, part in enumerate(ours) for shape in _stated(place, part["range"])],
         ),
         height=330,
@@ -94,6 +94,16 @@ def _stated(place: int, within: Json) -> list[dict[str, Any]]:
         at = high if low is None else low
         return [{"type": "line", "y0": at, "y1": at, "line": {"color": "var(--q3)", "width": 4}, **ends}]
     return [{"type": "rect", "y0": low, "y1": high, "fillcolor": _PAPER, "line": {"width": 0}, **ends}]
+
+
+def _limits(parts: Sequence[Json], keys: Sequence[str]) -> list[float]:
+    """A range that shows all marks, their intervals and what agrees, for Plotly does not look at shapes."""
+    found = [part["settings"][key] for part in parts for key in keys]
+    ends = [each[name] for each in found for name in ("mean", "low", "high")]
+    ends += [part["range"][name] for part in parts for name in ("low", "high")]
+    there = [end for end in ends if end is not None]
+    room = 0.06 * (max(there) - min(there)) or 1.0
+    return [min(there) - room, max(there) + room]
 
 
 def _arrow(part: Json) -> str:

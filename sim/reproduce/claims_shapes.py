@@ -57,7 +57,7 @@ CLAIMS_FIG2 = (
         assumption="values are numpy's pareto(1.5) + 1; bid-sort's welfare does not depend on the shape",
         parts=tuple(
             Part(
-                label=f"bid-sort, {name}",
+                label=f"bid-sort over random, {name}",
                 stated="42–58 %",
                 within=rounded(42, 58),
                 quantities=(("", over_random_pct(each, "bid-sort")),),
@@ -107,7 +107,7 @@ CLAIMS_FIG2 = (
     Claim(
         key="short-trees-fit",
         figure="fig2",
-        name="short trees: equal hit rates",
+        name="equal hit rates on short trees",
         text="short trees fit the cache: every order has the same hit rate",
         source="§5, on Figure 2",
         rule=f"a paired difference of ± {SAME_HIT_RATE_PP:g} pp",

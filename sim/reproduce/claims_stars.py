@@ -223,7 +223,7 @@ CLAIMS_FIG3 = (
     Claim(
         key="one-cluster-welfare",
         figure="fig3",
-        name="one cluster: bid-sort's welfare, +100 %",
+        name="one cluster's welfare is bid-sort's, +100 %",
         text="one cluster bids: dfs-bid matches bid-sort's welfare at every batch size; up to ≈ +100 %",
         source="§5, on Figure 3; §1 (“up to 100 %”)",
         rule=f"a gap of ± {SAME_WELFARE_PCT:g} % at every batch size (the worst is shown), and dfs-bid's welfare "
@@ -249,7 +249,7 @@ CLAIMS_FIG3 = (
     Claim(
         key="one-cluster-ttft",
         figure="fig3",
-        name="one cluster: TTFT ratio 1.5",
+        name="one cluster's TTFT ratio 1.5",
         text="one cluster bids: bid-sort pays about 1.5 × dfs-bid's TTFT",
         source="§5, on Figure 3",
         rule=TENTH,
