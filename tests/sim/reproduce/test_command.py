@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from command_line import run_cli
 
-
 Capture = pytest.CaptureFixture[str]
 
 
