@@ -103,11 +103,11 @@ def _title(comparison: Comparison) -> str:
 
 
 def _links(comparison: Comparison, out: Path) -> Iterator[tuple[int, str]]:
-    """Settings that have a run's page, with its address relative to this page's folder."""
+    """Rows that have a run's page, with its address relative to this page's folder."""
     for setting in comparison.settings:
-        pages = [row.page for row in setting.rows.values() if row.page is not None]
-        if pages:
-            yield id(setting), quote(Path(os.path.relpath(pages[0], out.resolve().parent)).as_posix())
+        for row in setting.rows.values():
+            if row.page is not None:
+                yield id(row), quote(Path(os.path.relpath(row.page, out.resolve().parent)).as_posix())
 
 
 def _front(
@@ -121,7 +121,9 @@ def _front(
     welfare, ttft = by_name.get(welfare_metric(comparison)), by_name.get(TTFT)
     if welfare is None or ttft is None:
         return Chart(key="front", title="Welfare against waiting", missing="Welfare or TTFT was not measured.")
-    return front(comparison, points, looks, welfare, ttft, lambda point: links.get(id(point.setting)))
+    return front(
+        comparison, points, looks, welfare, ttft, lambda point: links.get(id(point.setting.rows[point.contender]))
+    )
 
 
 def _front_rows(comparison: Comparison, parts: _Parts, metrics: Mapping[str, Shown]) -> list[Mapping[str, str | None]]:
@@ -133,7 +135,7 @@ def _front_rows(comparison: Comparison, parts: _Parts, metrics: Mapping[str, Sho
             "contender": point.contender,
             "setting": comparison.name_of(point.setting),
             **{each.name: each.text(comparison.estimate(point.setting, point.contender, each.name)) for each in shown},
-            "page": parts.links.get(id(point.setting)),
+            "page": parts.links.get(id(point.setting.rows[point.contender])),
             "command": point.setting.rows[point.contender].command,
         }
         for point in best[:_FRONT_ROWS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reports.compare_look import Shown
 from reports.compare_slices import Slices
@@ -80,9 +81,9 @@ def difference_table(comparison: Comparison, found: Sequence[Difference], metric
     return Table(f"Paired differences to {comparison.baseline}", heads, tuple(rows), _cut_off(len(ranked)))
 
 
-def setting_rows(comparison: Comparison, links: Mapping[int, str]) -> list[Mapping[str, str | None]]:
-    """Every setting: its values, which contenders it has, its page, and what makes it again; at most `ROWS`."""
-    rows: list[Mapping[str, str | None]] = []
+def setting_rows(comparison: Comparison, links: Mapping[int, str]) -> list[Mapping[str, Any]]:
+    """Every setting: its values, which contenders it has, its pages, and what makes it again; at most `ROWS`."""
+    rows: list[Mapping[str, Any]] = []
     for setting in comparison.settings[:ROWS]:
         commands = dict.fromkeys(row.command for row in setting.rows.values())
         if setting.missing is not None:
@@ -95,7 +96,7 @@ def setting_rows(comparison: Comparison, links: Mapping[int, str]) -> list[Mappi
                 "n": " to ".join(map(str, dict.fromkeys((trials[0], trials[-1])))) if trials else "0",
                 "absent": ", ".join(absent),
                 "why": setting.missing.reason if setting.missing else "",
-                "page": links.get(id(setting)),
+                "pages": list(dict.fromkeys(links[id(row)] for row in setting.rows.values() if id(row) in links)),
                 "command": "\n".join(commands),
             }
         )

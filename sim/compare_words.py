@@ -119,6 +119,9 @@ def _price(comparison: Comparison, best: str) -> Iterator[str]:
     welfare, ttft, hits = gap(metric), gap(TTFT), gap("hit_rate")
     if welfare.mean is None:
         return
+    if all(found.mean in (0, None) and not found.se for found in (welfare, ttft, hits)):
+        yield f"Nothing tells it from {rival}: welfare, mean TTFT and hit rate are the same in every trial."
+        return
     over = "" if len(comparison.settings) == 1 else " on average over the settings"
     unit, digits = ("pp", 1) if metric != "welfare" else ("", 4)
     yield f"Against {rival},{over} its welfare is {_change(welfare, 1.0, unit, digits)};"

@@ -115,6 +115,13 @@ def test_one_schedule_has_lines_and_no_differences(tmp_path: Path) -> None:
     assert layout["xaxis"]["ticktext"] == ["1", "null"]
 
 
+def test_each_of_two_runs_has_its_own_link(tmp_path: Path) -> None:
+    runs = [run(tmp_path, f"r{tokens}", ("dfs-bid",), backend__kv_tokens=tokens) for tokens in (1, 2)]
+    page = render(tmp_path, *runs)
+    assert page.addresses.count("../r1/report.html") == page.addresses.count("../r2/report.html") == 2
+    assert "Nothing tells it from backend.kv_tokens=2" in page.text
+
+
 def test_requests_that_differ_are_said_to(tmp_path: Path) -> None:
     page = render(tmp_path, run(tmp_path, "a", ("dfs-bid",)), run(tmp_path, "b", ("bid-sort",), seed=1))
     assert "Not paired: dfs-bid was not run at 1 setting." in page.text
@@ -163,15 +170,15 @@ def test_it_opens_offline_without_an_error(browser, tmp_path: Path, theme: str, 
     assert [each.get_attribute("id") for each in visit.page.query_selector_all("section")] == SECTIONS
     reading = visit.page.query_selector(".reading").bounding_box()
     assert reading["y"] + reading["height"] < 800  # in the first screen
-    for choice in visit.page.query_selector_all(".picker > label"):
-        choice.scroll_into_view_if_needed()
-        choice.click()
-        panel = choice.evaluate_handle("label => label.nextElementSibling")
-        for plot in panel.query_selector_all(".plot")[:2]:
+    for picker in visit.page.query_selector_all(".picker"):
+        for choice in picker.query_selector_all(":scope > label")[:2]:
+            choice.scroll_into_view_if_needed()
+            choice.click()
+            plot = choice.evaluate_handle("label => label.nextElementSibling.querySelector('.plot')").as_element()
             plot.scroll_into_view_if_needed()
             visit.page.wait_for_function("plot => plot.dataset.drawn", arg=plot)
             assert plot.get_attribute("data-drawn") == theme
-            assert plot.query_selector(".main-svg").bounding_box()["width"] <= width
+            assert 250 < plot.query_selector(".main-svg").bounding_box()["width"] <= width
     visible = visit.page.evaluate("[...document.querySelectorAll('.panel')].filter(p => p.offsetHeight > 0).length")
     assert visible == 3  # one of each picker
     assert visit.page.evaluate("document.documentElement.scrollWidth") == width
