@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
@@ -90,8 +91,9 @@ def _ray(jobs: int | None, address: str | None) -> Iterator[None]:
         raise ScenarioError("--executor ray", "no Ray in this environment", "the package ray", hint) from None
     size = {"num_cpus": jobs} if address is None else {}
     try:
+        _knock(address)
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error", **size)
-    except ConnectionError as error:
+    except OSError as error:
         found = f"no cluster at {address} ({error})"
         raise ScenarioError("--address", found, "the address of a Ray cluster that runs") from error
     try:
@@ -99,6 +101,13 @@ def _ray(jobs: int | None, address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str | None) -> None:
+    """OSError where nobody listens at a host:port; Ray itself would try for a minute and then end our process."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 class _WorkersDiedError(Exception):
