@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -70,7 +69,7 @@ def reproduce_command(
             text=SYNTHETIC if data is None else real_text(data),
             seed=seed,
             trials=trials,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=jobs,
         )
         types = backend_types()
         try:

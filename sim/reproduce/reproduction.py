@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sim.errors import NothingServedError
+from sim.errors import InvariantError, NothingServedError
 from sim.reproduce.engine_settings import SETTINGS, EngineSetting
 from sim.reproduce.experiments import FIGURES, Experiment, Figure, scenario_of
 from sim.reproduce.readings import Readings
@@ -32,7 +32,7 @@ class Plan:
     figures : names of `FIGURES`.
     trials : seeds of every point; the paper has three.
     out : gets cells/, a record of every figure, and its pages.
-    jobs : cells at a time.
+    jobs : cells at a time; None = one for each processor.
     """
 
     figures: tuple[str, ...]
@@ -40,7 +40,7 @@ class Plan:
     text: TextSource = SYNTHETIC
     seed: int = 0
     trials: int = 10
-    jobs: int = 1
+    jobs: int | None = 1
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: SIZES)
 
     def points(self) -> list[tuple[Experiment, EngineSetting]]:
@@ -61,8 +61,8 @@ def run_cells(plan: Plan, backend_types: Mapping[str, type[Any]], progress: Prog
     ------
     ScenarioError
         A scenario cannot be made.
-    NothingServedError
-        A cell failed; what is finished is kept.
+    InvariantError, NothingServedError
+        Some cells failed, or all; what is finished is kept.
     KeyboardInterrupt
         It was interrupted; what is finished is kept.
     """
@@ -77,10 +77,11 @@ def run_cells(plan: Plan, backend_types: Mapping[str, type[Any]], progress: Prog
     if outcome.failures:
         place, why = min(outcome.failures.items())
         experiment, setting = wanted[place]
-        raise NothingServedError(
+        message = (
             f"{len(outcome.failures)} of {len(wanted)} cells failed, the first of {experiment.shape}, {setting.name}: "
-            f"{why} The others are kept in {plan.out / 'cells'}."
+            f"{why} What is finished is kept in {plan.out / 'cells'}; the same command tries the others again."
         )
+        raise (NothingServedError if len(outcome.failures) == len(wanted) else InvariantError)(message)
     cells = zip(wanted, outcome.cells, strict=True)
     return {(each, setting.name): cell["summary"] for (each, setting), cell in cells if cell is not None}
 

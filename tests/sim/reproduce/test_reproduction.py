@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.simulated import Simulated
-from sim.errors import NothingServedError
+from sim.errors import InvariantError
 from sim.reproduce.engine_settings import SETTINGS
 from sim.reproduce.experiments import FIGURES, PACING, scenario_of
 from sim.reproduce.reproduction import Plan, run_cells, time_auctions, write_records
@@ -72,7 +72,7 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(small: TextSource, t
     broken = ("long-tree", (f"workload={block}",))
     text = replace(small, scenarios={**small.scenarios, "long-tree": broken})
     plan = Plan(figures=("fig2",), out=tmp_path / "out", text=text, trials=1)
-    with pytest.raises(NothingServedError, match=r"3 of 12 cells failed, the first of long-tree, serial"):
+    with pytest.raises(InvariantError, match=r"3 of 12 cells failed, the first of long-tree, serial"):
         run_cells(plan, BACKENDS)
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 9
 
