@@ -125,7 +125,7 @@ def _problem(
     # of the branches of a union, the one that got furthest knows best; a mere wrong type knows least
     rivals = _of_the_kind_meant([p for p in problems if p["loc"][0] == first])
     best = max(rivals, key=lambda p: (p["type"] in _UNKNOWN_KEY, len(p["loc"]), not p["type"].endswith("_type")))
-    keys, holder = _keys(best["loc"], data)
+    keys, holder = _keys(best, data)
     where = source.where((*path, *keys))
     if best["type"] in _UNKNOWN_KEY:
         known = _known(model, nested=len(keys) > 1)
@@ -139,7 +139,7 @@ def _problem(
         tags = [tag.strip("' ") for tag in str(best.get("ctx", {}).get("expected_tags", "")).split(",")]
         expected = f"a kind: {', '.join(tags)}" if tags != [""] else "a block with a kind"
         return ScenarioError(where, _short(holder), expected)
-    same_key = [p["msg"] for p in rivals if _keys(p["loc"], data)[0] == keys]
+    same_key = [p["msg"] for p in rivals if _keys(p, data)[0] == keys]
     return ScenarioError(where, _short(best["input"]), _expected(same_key))
 
 
@@ -158,14 +158,15 @@ def _known(model: type[BaseModel], *, nested: bool) -> set[str]:
     return {key for block in blocks for key in block.get("properties", {})}
 
 
-def _keys(loc: Sequence[int | str], data: Any) -> tuple[KeyPath, Any]:
+def _keys(problem: Any, data: Any) -> tuple[KeyPath, Any]:
     """pydantic's location without its names for union branches, and the value that stands there."""
     keys: list[int | str] = []
+    loc, absent = problem["loc"], problem["type"] == "missing"
     for position, step in enumerate(loc):
         inside = step in data if isinstance(data, dict) else isinstance(data, list) and step in range(len(data))
         if inside:
             data = data[step]
-        if inside or (isinstance(data, dict) and position == len(loc) - 1):  # a key that is missing comes last
+        if inside or (absent and isinstance(data, dict) and position == len(loc) - 1):  # what is missing comes last
             keys.append(step)
     return tuple(keys), data
 

@@ -163,6 +163,15 @@ KIND_FOLDERS: dict[str, str | Mapping[str, type[Any]]] = {
 USE_FOLDERS = {"schedule": "mechanism.scheduling", "payment": "mechanism.pricing", "bidding": "mechanism.bidding"}
 
 
+#: What a class must have to stand in a block; classes from outside the repository may lack it.
+_PARTS = {
+    "workload": ("generate", "recorded"),
+    "schedule": ("order", "domain", "bid_blind", "default_payment"),
+    "payment": ("charge", "defined_for", "truthful", "individually_rational"),
+    "bidding": ("start", "needs", "keeps_a_budget"),
+}
+
+
 def choose(source: Source, path: KeyPath, raw: Any, tag: str, finder: Finder) -> tuple[str, Any]:
     """The name a block gives under `tag`, and an instance of what it names with the block's other keys.
 
@@ -180,6 +189,8 @@ def choose(source: Source, path: KeyPath, raw: Any, tag: str, finder: Finder) ->
     cls = finder(name, where if isinstance(raw, str) else source.where((*path, tag)))
     if not dataclasses.is_dataclass(cls):
         raise ScenarioError(where, f"{cls.__name__}", "a frozen dataclass, whose fields are the keys")
+    if lacking := [part for part in _PARTS.get(str(path[0]), ()) if not hasattr(cls, part)]:
+        raise ScenarioError(where, f"{cls.__name__}, which has no {lacking[0]}", f"a class made for {path[0]}")
     keys = {key: value for key, value in block.items() if key != tag}
     if source.typed((*path, tag)):  # another kind than the file's: what the file says beside it was of the old one
         known = {field.name for field in dataclasses.fields(cls)}

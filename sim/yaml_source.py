@@ -70,7 +70,7 @@ class Source:
                 self.origins[exact] = origin
             here = self._enter(here, exact, origin)
         exact = (*exact, self._index(here, path[-1], origin))
-        if exact[-1] == "kind" and len(exact) > 2 and here.get("kind") not in {None, value}:
+        if exact[-1] == "kind" and len(exact) > 2 and here.get("kind") not in (None, value):
             for key in [key for key in here if not self.typed((*exact[:-1], key))]:
                 del here[key]  # they were the old kind's
         here[exact[-1]] = value

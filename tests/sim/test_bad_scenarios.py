@@ -98,6 +98,18 @@ def test_zero_is_refused_where_it_means_nothing(tmp_path: Path, key: str) -> Non
         ),
         (SMALL.replace("stars, num_requests: 64", "'sim.rng:stream'"), ":2: workload.kind: found"),
         (
+            SMALL.replace("[dfs-bid,", "['sim.users:PerRequest',"),
+            ":3: schedule.0: found PerRequest, which has no order; expected a class made for schedule.",
+        ),
+        (
+            SMALL + "bidding: 'mechanism.pricing.vcg:Vcg'\n",
+            ":5: bidding: found Vcg, which has no start; expected a class made for bidding.",
+        ),
+        (
+            SMALL + "payment: {use: 'mechanism.bidding.truthful:Truthful'}\n",
+            ":5: payment: found Truthful, which has no charge; expected a class made for payment.",
+        ),
+        (
             SMALL.replace("stars, num_requests: 64", "'pathlib:Path'"),
             "expected a frozen dataclass, whose fields are the",
         ),

@@ -59,6 +59,7 @@ def test_options_beat_the_file_and_overrides(tmp_path: Path) -> None:
         ("values={kind: pareto, shape: .nan}", "--set values: values.shape: found NaN; expected "),
         ("workload.kind=star", '--set workload.kind: found "star"; expected a name in sim.workloads. Did you mean "st'),
         ("workload={kind: stars, sharng: 1}", '--set workload: workload.sharng: found the unknown key "sharng"'),
+        ("workload.prefix_tokens={a: 1}", '--set workload.prefix_tokens: found {"a": 1}; expected a valid integer'),
         ("seed", '--set seed: found "seed"; expected key=value'),
         ("a..b=1", '--set a..b=1: found "a..b=1"; expected key=value'),
         ("=1", '--set =1: found "=1"; expected key=value'),
@@ -110,4 +111,5 @@ def test_rules_and_backends_drop_old_keys_too(tmp_path: Path) -> None:
 def test_another_kind_inside_a_block_starts_afresh(tmp_path: Path) -> None:
     text = SMALL.replace("num_requests: 64", "output_tokens: {kind: lognormal, median: 9.0, sigma: 1.0}")
     sets = [f"workload.output_tokens.{each}" for each in ("kind=uniform", "low=2", "high=3")]
+    assert "workload.output_tokens" in refusal(tmp_path, text, "workload.output_tokens.kind={a: 1}").where
     assert load(tmp_path, text, *sets).workload.output_tokens == UniformTokens(low=2, high=3)  # type: ignore[attr-defined]
