@@ -71,12 +71,14 @@ class SweepOutcome:
     ----------
     cells : the cell files' content by point; equal scenarios share one cell.
     failures : point → why its cell failed in this call; it is tried again in the next.
+    num_there : points whose cell is there.
     status : "complete" when every cell is there.
     interrupted : whether Ctrl-C ended the call.
     """
 
     cells: Cells
     failures: dict[int, str]
+    num_there: int
     status: Status
     interrupted: bool
 
@@ -173,7 +175,7 @@ def run_plan(
             interrupted = True
     failures = {index: tally.errors[key] for index, key in enumerate(plan.keys) if key in tally.errors}
     status: Status = "complete" if tally.done == len(plan.keys) else "partial"
-    return SweepOutcome(Cells(folder, plan.keys), failures, status, interrupted)
+    return SweepOutcome(Cells(folder, plan.keys), failures, tally.done, status, interrupted)
 
 
 def is_live(scenario: Scenario) -> bool:

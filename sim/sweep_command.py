@@ -93,12 +93,12 @@ def sweep_command(
         folder.prepare()
         with cells_bar("cells", show=not quiet) as progress:
             outcome = run_plan(folder.plan, folder.path, types, workers, progress)
-        description = folder.finish(outcome)
+        description, num_served = folder.finish(outcome)
         if as_json:
             print_json({**description, "sweep_dir": str(folder.path)})
         elif not quiet:
             _show(folder, outcome)
-        _end(folder, outcome)
+        _end(folder, outcome, num_served)
 
     return sweep
 
@@ -136,20 +136,22 @@ def _show(folder: SweepFolder, outcome: SweepOutcome) -> None:
     settings = [folder.design.settings(index) for index in range(min(len(folder.design), 1000))]
     print_table(sweep_table(settings, outcome.cells))
     typer.echo(f"results: {folder.path / 'results.parquet'}")
+    typer.echo(f"page:    inference-auctions compare {folder.path}")
     typer.echo(f'polars:  pl.read_parquet("{folder.path / "results.parquet"}")')
 
 
-def _end(folder: SweepFolder, outcome: SweepOutcome) -> None:
+def _end(folder: SweepFolder, outcome: SweepOutcome, num_served: int) -> None:
     """Say what is missing, and leave with the exit code for it."""
     cells = len(folder.plan.keys)
-    there = sum(1 for cell in outcome.cells if cell is not None)
     for index, error in list(outcome.failures.items())[:5]:
         say(f"point {index} failed: {error}")
     if outcome.interrupted:
-        say(f"interrupted: {there:,} of {cells:,} cells are in {folder.path}; the same command goes on")
+        say(f"interrupted: {outcome.num_there:,} of {cells:,} cells are in {folder.path}; the same command goes on")
         raise typer.Exit(130)
-    if there == 0:
+    if outcome.num_there == 0:
         raise NothingServedError(f"all {cells:,} cells failed; see {folder.path / 'failures'}")
     if outcome.failures:
         failed = f"{len(outcome.failures):,} of {cells:,} cells failed; see {folder.path / 'failures'}"
         raise InvariantError(f"{failed}. The same command tries them again.")
+    if num_served == 0:
+        raise NothingServedError(f"no request was served in any cell; see the statuses in {folder.path / 'cells'}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,13 +57,16 @@ class SweepFolder:
             raise ScenarioError(f"--out {self.path}", found, expected, "Name a folder on another disk.")
         write_text(self.path / "sweep.json", strict_json(self.describe("partial", {})))
 
-    def finish(self, outcome: SweepOutcome) -> dict[str, Any]:
-        """Write `results.parquet` of the cells that are there, then `sweep.json`, whose content is returned."""
+    def finish(self, outcome: SweepOutcome) -> tuple[dict[str, Any], int]:
+        """Write `results.parquet` of the cells that are there, then `sweep.json`.
+
+        Returns the content of the latter, and how many requests were served in all cells.
+        """
         settings = [self.design.settings(index) for index in range(len(self.design))]
-        path = self.path / "results.parquet"
+        path, served = self.path / "results.parquet", Counter[str]()
         temporary = partial_beside(path)
         try:
-            frame_of(settings, outcome.cells).write_parquet(temporary, compression="zstd")
+            frame_of(settings, _counting(outcome.cells, served)).write_parquet(temporary, compression="zstd")
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
             temporary.replace(path)
@@ -70,7 +74,7 @@ class SweepFolder:
             temporary.unlink(missing_ok=True)
         description = self.describe(outcome.status, outcome.failures)
         write_text(self.path / "sweep.json", strict_json(description))
-        return description
+        return description, served["ok"]
 
     def describe(self, status: str, failures: dict[int, str]) -> dict[str, Any]:
         """`sweep.json`: the scenario with what is fixed, the axes in order, every point with its cell, what failed."""
@@ -104,6 +108,14 @@ class SweepFolder:
             },
             "failures": [{"cell": cell, "key": keys[cell], "error": error} for cell, error in failures.items()],
         }
+
+
+def _counting(cells: Iterable[dict[str, Any] | None], statuses: Counter[str]) -> Iterator[dict[str, Any] | None]:
+    """The cells, while the statuses of their requests are added up."""
+    for cell in cells:
+        for schedule in cell["summary"]["schedules"].values() if cell else ():
+            statuses.update(schedule["statuses"])
+        yield cell
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:

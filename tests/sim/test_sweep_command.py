@@ -85,6 +85,13 @@ def test_equal_points_share_a_cell(capsys: Capsys, tmp_path: Path) -> None:
     assert pl.read_parquet(folder / "results.parquet")["cell"].unique().to_list() == [0, 1]
 
 
+def test_where_no_request_fits_the_server_nothing_is_served(capsys: Capsys, tmp_path: Path) -> None:
+    done, folder = sweep(capsys, tmp_path, "--set", "backend.kv_tokens=8,9", "--jobs", 1)
+    assert done.code == 4
+    assert "no request was served in any cell" in done.err
+    assert pl.read_parquet(folder / "results.parquet")["hit_rate"].null_count() == 16
+
+
 def test_a_damaged_cell_is_run_again(capsys: Capsys, tmp_path: Path) -> None:
     _, folder = sweep(capsys, tmp_path, *AXES, "--jobs", 1, "--quiet")
     before = cells(folder)
