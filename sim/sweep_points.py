@@ -59,7 +59,8 @@ class SweepPoints(Sequence[Point]):
 
 def setting_text(value: Any) -> str:
     """A value as one would type it after ``--set key=``."""
-    return value if isinstance(value, str) else json.dumps(plain_json(value), ensure_ascii=False)
+    spelled = plain_json(value)
+    return spelled if isinstance(spelled, str) else json.dumps(spelled, ensure_ascii=False)
 
 
 def check_scenario(

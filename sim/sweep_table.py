@@ -24,7 +24,7 @@ def sweep_table(settings: Sequence[dict[str, Any]], cells: Sequence[dict[str, An
     axes = [key for key in settings[0] if key != "schedule"]
     table = Table(header_style="bold")
     for key in axes:
-        table.add_column(key, justify="right")
+        table.add_column(key, justify="right", overflow="fold")
     table.add_column("schedule")
     for _, title, _, _ in COLUMNS:
         table.add_column(title, justify="right")

@@ -80,5 +80,5 @@ def test_check_makes_every_point_of_the_block_and_none_where_there_is_none(tmp_p
 
 def test_settings_read_as_they_are_typed() -> None:
     assert [setting_text(value) for value in ("word", 1, 0.5, None, True, [1], float("inf"))] == [
-        "word", "1", "0.5", "null", "true", "[1]", '".inf"',
+        "word", "1", "0.5", "null", "true", "[1]", ".inf",
     ]  # fmt: skip
