@@ -8,11 +8,12 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import Any
 
 from sim.errors import BackendError
 
-__all__ = ["ANSWER_S", "FAREWELL_S", "Control", "authorization", "counters"]
+__all__ = ["ANSWER_S", "FAREWELL_S", "Control", "NoSuchPathError", "authorization", "counters"]
 
 #: Straight to the server, as the runs' client goes: a proxy would be measured too.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -32,6 +33,10 @@ def authorization(api_key_env: str | None) -> dict[str, str]:
     if not key:
         raise BackendError(f"The environment variable {api_key_env} (backend.api_key_env) holds no key; set it.")
     return {"Authorization": f"Bearer {key}"}
+
+
+class NoSuchPathError(BackendError):
+    """The server is there and knows no such path: it is another kind of server."""
 
 
 class Control:
@@ -85,7 +90,8 @@ class Control:
                 content: bytes = answer.read()
         except urllib.error.HTTPError as error:
             detail = error.read(300).decode("utf-8", errors="replace").strip()
-            raise BackendError(f"{self.url}{path} answered {error.code} {error.reason}: {detail}") from error
+            kind = NoSuchPathError if error.code == HTTPStatus.NOT_FOUND else BackendError
+            raise kind(f"{self.url}{path} answered {error.code} {error.reason}: {detail}") from error
         except (OSError, ValueError) as error:  # refused, reset, timed out, no such host, half an answer, no address
             reason = getattr(error, "reason", None) or error
             raise BackendError(f"{self.url}{path}: {reason}. Is the server running at that address?") from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backends._client import ClientSettings
-from backends._control import Control, authorization
+from backends._control import Control, NoSuchPathError, authorization
 from backends._live import inversions
 from backends._sglang_probe import Ask, ask_all
 from backends._sglang_server import one_token, server_facts, vocab_of
@@ -80,7 +80,7 @@ def examine(url: str, api_key_env: str | None = None, progress: Callable[[str], 
     progress("is it there?")
     try:
         info = control.get("/get_server_info")
-    except BackendError:
+    except NoSuchPathError:
         return _examine_openai(control)
     one_token(control, [1])
     sglang = _Sglang(control, ClientSettings(url=url, headers=headers, timeout_s=PROBE_S, retries=0), info)

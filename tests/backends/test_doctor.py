@@ -99,6 +99,13 @@ def test_a_server_without_sglangs_own_endpoints() -> None:
     assert found["order"] is None
 
 
+def test_a_server_that_is_still_loading_is_not_taken_for_another_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    with fake_server(loading=True) as fake:
+        done = run_cli(capsys, "doctor", "--url", fake.url)
+    assert done.code == 3
+    assert "/get_server_info answered 503" in done.err
+
+
 def test_a_server_that_is_silent_about_its_cache() -> None:
     with fake_server(is_sglang=False, silent_about_cache=True) as fake:
         found = examine(fake.url).as_json()

@@ -39,6 +39,7 @@ class FakeServer:
     info : merged into `/get_server_info`.
     silent_about_cache : as without --enable-cache-report on OpenAI's endpoints.
     not_ready : answers of 503 before the first probe succeeds.
+    loading : as SGLang before its model is there: it lists its model and says nothing else.
     bodies : every streamed request, and under "connection" the number of its connection, in order of connecting.
     """
 
@@ -49,6 +50,7 @@ class FakeServer:
     refuses: int = 0
     can_flush: bool = True
     is_sglang: bool = True
+    loading: bool = False
     context_tokens: int = 4096
     bodies: list[dict[str, Any]] = field(default_factory=list)
     probes: int = 0
@@ -119,7 +121,9 @@ class _Handler(socketserver.StreamRequestHandler):
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> None:
         fake = self.server.fake
-        if path == "/get_server_info" and fake.is_sglang:
+        if fake.loading and path != "/v1/models":
+            self.send(503, "text/plain", b"loading the model")
+        elif path == "/get_server_info" and fake.is_sglang:
             known = {
                 "version": "fake", "model_path": "nowhere", "max_total_num_tokens": 10_000, "page_size": 1,
                 "schedule_policy": "fcfs", "chunked_prefill_size": 8192, "enable_metrics": True,
