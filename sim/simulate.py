@@ -110,7 +110,7 @@ def run(
     ----------
     backend : who serves; opened once, a fresh one is created for every cell.
     progress : called whenever a request leaves.
-    records : keep the frames; without them a run leaves its summary only, and takes less time and memory.
+    records : keep the frames; without them a run leaves its summary only, and needs less memory.
 
     Raises
     ------
