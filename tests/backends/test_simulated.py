@@ -43,6 +43,7 @@ def serve(
     server: type[SimulatedBackend] = SimulatedBackend,
     latency: LatencyModel = ROUND,
     blocking: bool = False,
+    priorities: Sequence[int] = (),
     **config: object,
 ) -> tuple[list[Served], SimulatedBackend]:
     """Submit each request at its own time; returns what became of them, by index."""
@@ -58,6 +59,8 @@ def serve(
 
     def client(index: int, at_ms: float):  # type: ignore[no-untyped-def]
         yield after(env, round(at_ms * MS), Kind.DISPATCH)
+        if priorities:
+            backend.prioritise([index], np.array([priorities[index]]))
         backend.submit([index])
 
     for index, at_ms in enumerate(submit_ms):
@@ -134,6 +137,40 @@ def test_jumping_over_decode_passes_changes_nothing(
         assert (one.cached_tokens, one.num_retractions, one.status) == (
             other.cached_tokens, other.num_retractions, other.status,
         )  # fmt: skip
+        for mine, theirs in [(one.first_token_ns, other.first_token_ns), (one.finish_ns, other.finish_ns)]:
+            assert mine == pytest.approx(theirs, abs=1000)
+
+
+def test_a_more_important_arrival_cuts_a_run_of_decode_passes_and_takes_the_place() -> None:
+    # First: prefill to 30, then decode passes of 6 ms. The arrival at 38 takes the only place from 42 on, 10 + 5 ms,
+    # and is done; the first is prefilled again with three outputs, its prompt is cached: 10 + 3 ms for its fourth.
+    (first, second), _ = serve(
+        [[1] * 20, [2] * 5], [10, 1], [0, 38], priorities=[0, 11], engine="0.5.23", max_running_requests=1,
+        priority_scheduling=True, preemption_threshold=10,
+    )  # fmt: skip
+    assert (second.first_token_ns, second.num_retractions) == (57 * MS, 0)
+    assert (first.first_token_ns, first.num_retractions, first.cached_tokens) == (30 * MS, 1, 0)
+    assert first.finish_ns == (57 + 13 + 6 * 6) * MS
+
+
+@given(
+    lengths=st.lists(st.tuples(st.integers(1, 120), st.integers(1, 60), st.integers(0, 900)), min_size=1, max_size=10),
+    priorities=st.lists(st.integers(0, 30), min_size=10, max_size=10),
+    overlap=st.booleans(),
+    threshold=st.sampled_from([0, 10, None]),
+)
+@settings(max_examples=30, deadline=None)
+def test_jumping_changes_nothing_with_priorities(
+    lengths: list[tuple[int, int, int]], priorities: list[int], overlap: bool, threshold: int | None
+) -> None:
+    prompts = [[index % 3] * size for index, (size, _, _) in enumerate(lengths)]
+    arguments = (prompts, [out for _, out, _ in lengths], [at for _, _, at in lengths])
+    config = {"overlap": overlap, "engine": "0.5.23", "kv_tokens": 608, "max_running_requests": 2,
+              "priority_scheduling": True, "preemption_threshold": threshold}  # fmt: skip
+    jumped, _ = serve(*arguments, latency=REALISTIC, priorities=priorities, **config)
+    stepped, _ = serve(*arguments, latency=REALISTIC, priorities=priorities, server=Stepping, **config)
+    for one, other in zip(jumped, stepped, strict=True):
+        assert (one.cached_tokens, one.num_retractions) == (other.cached_tokens, other.num_retractions)
         for mine, theirs in [(one.first_token_ns, other.first_token_ns), (one.finish_ns, other.finish_ns)]:
             assert mine == pytest.approx(theirs, abs=1000)
 

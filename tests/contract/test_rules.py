@@ -14,7 +14,7 @@ from auction_kit import auction_of, random_auctions
 
 from mechanism.clearing import clear
 from mechanism.errors import MechanismError
-from mechanism.model import Auction, LooksBack, PricingRule, SchedulingRule
+from mechanism.model import Auction, LooksBack, PricingRule, SchedulingRule, SetsPriorities
 from mechanism.welfare import is_dfs_schedule, priority, unconstrained_optimum, welfare
 from sim.plugins import available, load
 
@@ -92,6 +92,16 @@ class TestSchedule:
         for auction in AUCTIONS:
             blindfolded = dataclasses.replace(auction, **dict.fromkeys(unread))
             assert schedule.order(auction).tolist() == schedule.order(blindfolded).tolist()
+
+    def test_what_it_asks_of_a_server_is_its_own_order(self, schedule: SchedulingRule) -> None:
+        if not isinstance(schedule, SetsPriorities):
+            return
+        assert schedule.preempts_above is None or schedule.preempts_above >= 0
+        for auction in AUCTIONS:
+            priorities = schedule.priorities(auction.bids)
+            assert np.issubdtype(priorities.dtype, np.integer)
+            assert np.all(priorities >= 0)
+            assert schedule.order(auction).tolist() == np.argsort(-priorities, kind="stable").tolist()
 
     def test_is_the_best_in_its_domain(self, schedule: SchedulingRule) -> None:
         for auction in (auction for auction in AUCTIONS if len(auction) <= 6):

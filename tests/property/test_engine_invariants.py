@@ -19,20 +19,38 @@ from sim.schedule_policy import SCHEDULE_POLICIES
 
 LONGEST, OUTPUTS = 60, 40
 
-configs = st.builds(
+SHARED: dict[str, Any] = {
+    "overlap": st.booleans(),
+    "kv_tokens": st.sampled_from([192, 256, 400, 1000, None]),
+    "page_tokens": st.sampled_from([1, 16]),
+    "eviction": st.sampled_from(sorted(POLICIES)),
+    "chunked_prefill_tokens": st.sampled_from([16, 48, 200, None]),
+    "max_prefill_tokens": st.sampled_from([40, 16384]),
+    "max_running_requests": st.sampled_from([1, 3, None]),
+    "schedule_conservativeness": st.sampled_from([0.02, 0.3, 1.0]),
+    "ignore_eos": st.booleans(),
+}
+without_priorities = st.builds(
     EngineConfig,
     engine=st.sampled_from(["0.5.9", "0.5.23"]),
-    overlap=st.booleans(),
-    kv_tokens=st.sampled_from([192, 256, 400, 1000, None]),
-    page_tokens=st.sampled_from([1, 16]),
-    eviction=st.sampled_from(sorted(POLICIES)),
-    chunked_prefill_tokens=st.sampled_from([16, 48, 200, None]),
-    max_prefill_tokens=st.sampled_from([40, 16384]),
-    max_running_requests=st.sampled_from([1, 3, None]),
-    schedule_conservativeness=st.sampled_from([0.02, 0.3, 1.0]),
     schedule_policy=st.sampled_from(SCHEDULE_POLICIES),
-    ignore_eos=st.booleans(),
+    **SHARED,
 )
+with_priorities = st.builds(
+    EngineConfig,
+    engine=st.just("0.5.23"),
+    schedule_policy=st.sampled_from(["fcfs", "lof"]),
+    priority_scheduling=st.just(True),
+    preemption_threshold=st.sampled_from([0, 10, None]),
+    **SHARED,
+)
+configs = without_priorities | with_priorities
+
+
+def priorities_of(seed: int, count: int) -> list[int]:
+    """Small ones, so that many are equal and many are far apart."""
+    rng = random.Random(seed)
+    return [rng.choice([0, 1, 5, 11, 12, 30]) for _ in range(count)]
 
 
 def workload(seed: int, count: int, config: EngineConfig) -> Any:
@@ -53,8 +71,9 @@ def workload(seed: int, count: int, config: EngineConfig) -> Any:
 def test_jumping_over_decode_passes_changes_nothing(config: EngineConfig, seed: int, count: int) -> None:
     requests, at = workload(seed, count, config)
     stepped, jumped = Engine(config, requests), Engine(config, requests)
-    log = drive(stepped, Arrivals(list(at)), overlap=config.overlap, check=True)
-    shown = drive(jumped, Arrivals(list(at)), overlap=config.overlap, jump=True, check=True)
+    wishes = priorities_of(seed, count)
+    log = drive(stepped, Arrivals(list(at), wishes), overlap=config.overlap, check=True)
+    shown = drive(jumped, Arrivals(list(at), wishes), overlap=config.overlap, jump=True, check=True)
     known = iter(log)
     for entry in shown:  # a jump shows the first and the last pass of a run, everything else is the same
         assert any(entry == each for each in known), entry
@@ -86,22 +105,25 @@ class EngineMachine(RuleBasedStateMachine):
     def start(self, config: EngineConfig, seed: int) -> None:
         self.config = config
         self.requests, _ = workload(seed, 30, config)
+        self.priorities = priorities_of(seed, 30)
         self.engine = Engine(config, self.requests)
         self.sent = 0
         self.pending: list[Pass] = []
         self.done: set[int] = set()
+        self.must_complete = False
 
     @precondition(lambda self: self.sent < len(self.requests))
     @rule(count=st.integers(1, 5))
     def arrive(self, count: int) -> None:
         for index in range(self.sent, min(self.sent + count, len(self.requests))):
-            self.engine.enqueue(index)
+            self.engine.enqueue(index, self.priorities[index])
             self.sent = index + 1
 
-    @precondition(lambda self: len(self.pending) <= self.config.overlap)
+    @precondition(lambda self: len(self.pending) <= self.config.overlap and not self.must_complete)
     @rule()
     def schedule(self) -> None:
         batch = self.engine.schedule()
+        self.must_complete = batch is None and bool(self.pending)
         if batch is not None:
             assert batch.members
             assert len(set(batch.members)) == len(batch.members)
@@ -125,6 +147,7 @@ class EngineMachine(RuleBasedStateMachine):
         self.pending[0] = self.engine.advance(self.pending[0], data.draw(st.integers(1, horizon)))
 
     def _finish(self, finished: list[int]) -> None:
+        self.must_complete = False
         assert not self.done & set(finished)
         self.done |= set(finished)
 
@@ -169,3 +192,25 @@ def test_equal_inputs_give_equal_runs(engine: str, overlap: bool) -> None:
     requests, at = workload(7, 30, config)
     logs = [drive(Engine(config, requests), Arrivals(list(at)), overlap=overlap) for _ in range(2)]
     assert logs[0] == logs[1]
+
+
+@settings(max_examples=80, deadline=None)
+@given(config=with_priorities, seed=st.integers(0, 2**32), count=st.integers(1, 25))
+def test_priorities_lose_nobody_and_equal_ones_preempt_nobody(config: EngineConfig, seed: int, count: int) -> None:
+    """Everything ends, however often it was sent back (CASES D18, D19)."""
+    requests, at = workload(seed, count, config)
+    unequal, equal = Engine(config, requests), Engine(replace(config, kv_tokens=None), requests)
+    drive(unequal, Arrivals(list(at), priorities_of(seed, count)), overlap=config.overlap, check=True)
+    assert not unequal.waiting
+    drive(equal, Arrivals(at, [7] * count), overlap=config.overlap, check=True)
+    assert sum(equal.num_retractions) == 0  # nor is anybody retracted for want of memory
+
+
+@settings(max_examples=60, deadline=None)
+@given(config=with_priorities, seed=st.integers(0, 2**32), count=st.integers(1, 25))
+def test_equal_priorities_without_preemption_are_none(config: EngineConfig, seed: int, count: int) -> None:
+    config = replace(config, preemption_threshold=None)
+    requests, at = workload(seed, count, config)
+    plain = drive(Engine(replace(config, priority_scheduling=False), requests), Arrivals(at), overlap=config.overlap)
+    equal = drive(Engine(config, requests), Arrivals(list(at), [7] * count), overlap=config.overlap)
+    assert plain == equal

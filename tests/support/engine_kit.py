@@ -64,14 +64,18 @@ def random_table(rng: random.Random, count: int, longest: int, outputs: int) -> 
 
 @dataclass
 class Arrivals:
-    """Who arrives before which turn of the loop; turn numbers count passes, also those jumped over."""
+    """Who arrives before which turn of the loop; turn numbers count passes, also those jumped over.
+
+    `priorities` are the requests' in order of arrival; empty = they have none.
+    """
 
     at: list[int]
+    priorities: Sequence[int] = ()
     sent: int = 0
 
     def deliver(self, engine: Engine, turn: int) -> None:
         while self.sent < len(self.at) and self.at[self.sent] <= turn:
-            engine.enqueue(self.sent)
+            engine.enqueue(self.sent, self.priorities[self.sent] if self.priorities else 0)
             self.sent += 1
 
     def next_turn(self) -> float:
@@ -88,6 +92,7 @@ def drive(engine: Engine, arrivals: Arrivals, *, overlap: bool, jump: bool = Fal
     log: list[Any] = []
     turn, done, pending = 0, 0, None
     while done < len(arrivals.at):
+        assert len(log) < 100_000, "nobody finishes any more"
         arrivals.deliver(engine, turn)
         batch = engine.schedule()
         turn += 1
