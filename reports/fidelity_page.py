@@ -83,6 +83,8 @@ def _card(measure: str, found: Validation) -> tuple[str, str, str]:
 def _verdict(verdict: Verdict) -> str:
     if verdict.threshold is None:
         return "not judged"
+    if verdict.server_wanders:
+        return "does not hold: the server itself wanders"
     return "holds" if verdict.passed else "does not hold"
 
 

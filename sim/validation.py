@@ -56,10 +56,17 @@ class Verdict:
         """Nothing measured passes nothing."""
         if self.threshold is None:
             return True
-        claimed = self.claimed
-        if claimed is None:
+        return self.claimed is not None and self._within(self.claimed, self.threshold)
+
+    @property
+    def server_wanders(self) -> bool:
+        """Whether two runs of the server differ by more than the threshold: then no simulation could pass."""
+        if self.threshold is None or self.spread is None:
             return False
-        return claimed >= self.threshold if self.measure == "order_tau" else claimed <= self.threshold
+        return not self._within(self.spread, self.threshold)
+
+    def _within(self, value: float, threshold: float) -> bool:
+        return value >= threshold if self.measure == "order_tau" else value <= threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,6 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
             return "–"
         return f"{value:.4f}" if verdict.measure == "order_tau" else f"{value:.2f} {unit}"
 
-    judged = "pass" if verdict.passed else "FAIL"
+    judged = "pass" if verdict.passed else "FAIL, the server wanders" if verdict.server_wanders else "FAIL"
     said = "not judged" if verdict.threshold is None else judged
     return name, text(verdict.error), text(verdict.spread), text(verdict.claimed), text(verdict.threshold), said

@@ -75,16 +75,20 @@ def test_nothing_served_is_no_validation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "error", "spread", "threshold", "passed"),
+    ("measure", "error", "spread", "threshold", "passed", "wanders"),
     [
-        ("welfare_pct", 1.0, 0.5, 2.0, True),
-        ("welfare_pct", 1.0, 3.0, 2.0, False),  # the server itself differs by more: nothing can be claimed
-        ("welfare_pct", 3.0, 0.0, 2.0, False),
-        ("welfare_pct", None, 0.0, 2.0, False),
-        ("welfare_pct", 9.0, 0.0, None, True),
-        ("order_tau", 0.96, 0.99, 0.95, True),
-        ("order_tau", 0.99, 0.90, 0.95, False),
+        ("welfare_pct", 1.0, 0.5, 2.0, True, False),
+        ("welfare_pct", 1.0, 3.0, 2.0, False, True),  # the server itself differs by more: nothing can be claimed
+        ("welfare_pct", 3.0, 0.0, 2.0, False, False),
+        ("welfare_pct", 3.0, None, 2.0, False, False),
+        ("welfare_pct", None, 0.0, 2.0, False, False),
+        ("welfare_pct", 9.0, 0.0, None, True, False),
+        ("order_tau", 0.96, 0.99, 0.95, True, False),
+        ("order_tau", 0.99, 0.90, 0.95, False, True),
     ],
 )
-def test_verdicts(measure: str, error: float | None, spread: float, threshold: float | None, passed: bool) -> None:
-    assert Verdict(measure=measure, error=error, spread=spread, threshold=threshold).passed is passed
+def test_verdicts(
+    measure: str, error: float | None, spread: float | None, threshold: float | None, passed: bool, wanders: bool
+) -> None:
+    verdict = Verdict(measure=measure, error=error, spread=spread, threshold=threshold)
+    assert (verdict.passed, verdict.server_wanders) == (passed, wanders)
