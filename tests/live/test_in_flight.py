@@ -91,7 +91,7 @@ def trial(events: list[Event], requests: int) -> list[Event]:
     return events[queued[0] : end]
 
 
-@pytest.mark.parametrize("in_flight", [4, 8])
+@pytest.mark.parametrize("in_flight", [4, 8], ids=lambda count: f"{SETTING.version}-{count}")
 def test_decisions_are_equal_given_the_order_of_arrivals_against_passes(
     served: tuple[Sglang, Path], in_flight: int, tmp_path: Path
 ) -> None:

@@ -28,7 +28,10 @@ import build_env  # noqa: E402 (the builder is a script beside the live tests)
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A server on this CPU, in the words of the simulated one."""
+    """A server on this CPU, in the words of the simulated one.
+
+    `clipped_tokens`: how much of a request's remaining output admission reserves at most; None = SGLang's own 4096.
+    """
 
     version: str
     page_tokens: int = 1
@@ -36,6 +39,7 @@ class Setting:
     kv_tokens: int = 1024
     conservativeness: float = 1.0
     reset_phase: bool = True
+    clipped_tokens: int | None = None
 
     def __str__(self) -> str:
         overlap = "overlap" if self.overlap else "no-overlap"
@@ -50,6 +54,8 @@ class Setting:
         env = dict(build_env.ENVIRONMENT)
         if self.reset_phase and self.version != "0.5.9":
             env |= {"PYTHONPATH": str(LIVE / "pass_log"), "PASS_LOG": "/dev/null"}
+        if self.clipped_tokens is not None:
+            env["SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION"] = str(self.clipped_tokens)
         python = str(build_env.python(self.version))
         return Launch(model_path=str(LIVE / "tiny-llama"), python=python, args=tuple(args), env=env)
 
