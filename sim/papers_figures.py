@@ -38,8 +38,8 @@ def gap_sentence(gap: Mapping[str, Any], scenario: Mapping[str, Any], num_reques
     >>> tiny = {"workload": {"kind": "stars"}, "arrivals": {"kind": "saturated"}, "batching": {"size": 256}}
     >>> gap_sentence({"mean": 0.161, "se": 0.003, "n": 3}, tiny, 256)[-46:]
     '3 trials; the paper measured 19–22 % at n = Q)'
-    >>> gap_sentence({"mean": 0.05, "se": None, "n": 1}, tiny, 1024)[-103:]
-    "one trial; not to be compared with the paper's 19–22 % at n = Q: auctions are of 256 of 1,024 requests)"
+    >>> gap_sentence({"mean": 0.05, "se": None, "n": 1}, tiny, 1024)[-102:]
+    "one trial; not to be compared with the paper's 19–22 % at n = Q: auctions are of 256 of 1024 requests)"
     """
     error = "" if gap["se"] is None else f" ± {100 * gap['se']:.1f}"
     over = "one trial" if gap["n"] == 1 else f"paired over {gap['n']:,} trials"
@@ -54,17 +54,16 @@ def gap_sentence(gap: Mapping[str, Any], scenario: Mapping[str, Any], num_reques
 
 def _unlike_the_paper(scenario: Mapping[str, Any], num_requests: int) -> list[str]:
     """In what a run differs from those the paper's gap is of."""
-    workload, arrivals, size = (
-        (scenario.get(block) or {}).get(key)
-        for block, key in (("workload", "kind"), ("arrivals", "kind"), ("batching", "size"))
-    )
+    blocks = (scenario.get(name) for name in ("workload", "arrivals", "batching"))
+    workload, arrivals, batching = (block if isinstance(block, Mapping) else {} for block in blocks)
+    kind, size = workload.get("kind"), batching.get("size")
     unlike = []
-    if workload not in PAPERS_WORKLOADS:
-        unlike.append(f"{workload or 'its'} requests are none of the paper's")
-    if arrivals != "saturated":
+    if not isinstance(kind, str) or kind not in PAPERS_WORKLOADS:
+        unlike.append(f"{kind or 'its'} requests are none of the paper's")
+    if arrivals.get("kind") != "saturated":
         unlike.append("requests arrive over time")
-    elif size is None or size < num_requests:
-        unlike.append(f"auctions are of {size or 0:,} of {num_requests:,} requests")
+    elif not isinstance(size, int) or size < num_requests:
+        unlike.append(f"auctions are of {size} of {num_requests} requests")
     return unlike
 
 

@@ -66,6 +66,11 @@ def papers(workload: str = "stars", arrivals: str = "saturated", size: int = 64)
             papers("jsonl", "trace", 8),
             "at n = Q: jsonl requests are none of the paper's, and requests arrive over time)",
         ),
+        (papers(size="x"), "at n = Q: auctions are of x of 64 requests)"),  # type: ignore[arg-type]
+        (
+            {"workload": "stars", "arrivals": []},
+            "at n = Q: its requests are none of the paper's, and requests arrive over time)",
+        ),
         ({}, "at n = Q: its requests are none of the paper's, and requests arrive over time)"),
     ],
 )
