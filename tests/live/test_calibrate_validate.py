@@ -112,7 +112,7 @@ def test_validate_in_flight(
 ) -> None:
     """Who meets whom in a pass is a matter of clocks: the simulator's differs no more than the server's own may."""
     path = scenario(tmp_path, "mixshare", str(in_flight))
-    options = ("--url", server.url, "--profile", profile, "--runs", 3, "--out", tmp_path / "page.html", "--json")
+    options = ("--url", server.url, "--profile", profile, "--runs", 4, "--out", tmp_path / "page.html", "--json")
     done = run_cli(capsys, "validate", path, *options)
     found = json.loads(done.out)
     shares = [each["same_cached_tokens_pct"] for each in found["schedules"].values()]
