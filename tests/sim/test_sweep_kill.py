@@ -63,6 +63,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(gate: Gate, jobs: s
     assert closed.exists()
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_fails_its_own_cell_only(gate: Gate) -> None:
     told = gate.tell("die", 1)
     code, _, said = gate.done(4, "--jobs", "2")
