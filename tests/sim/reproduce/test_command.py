@@ -23,6 +23,19 @@ def test_an_unknown_figure_is_refused(capsys: Capture) -> None:
     assert "fig9" in done.err
 
 
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.reproduce.reproduction.run_cells", interrupted)
+    done = run_cli(capsys, "reproduce", "fig2", "--out", tmp_path)
+    assert done.code == 130
+    assert f"interrupted: what is finished is in {tmp_path / 'cells'}; the same command goes on" in done.err
+    assert not list(tmp_path.glob("*.html"))
+
+
 @pytest.mark.slow
 def test_a_figure_ends_with_its_table_and_pages_and_json_with_its_claims(capsys: Capture, tmp_path: Path) -> None:
     out = tmp_path / "out"
