@@ -18,6 +18,7 @@ from sim.rng import stream
 from sim.scenario import Workload, load_scenario
 from sim.scenario_blocks import KIND_FOLDERS, choose, find_in
 from sim.shipped import shipped_names, shipped_of_kind, shipped_scenario
+from sim.workloads._trace import by_arrival
 from sim.yaml_source import Source, parse_value
 
 __all__ = ["describe_trace", "kinds_of"]
@@ -55,7 +56,7 @@ def describe_trace(
         raise _no_kind(path)
     else:
         workload, seed = _workload(path, kind, overrides), 0
-    demand = workload.generate(partial(stream, seed, 0))
+    demand = by_arrival(workload.generate(partial(stream, seed, 0)))
     return describe(demand, source=str(path), kind=kind, kv_tokens=kv_tokens or KV_TOKENS)
 
 

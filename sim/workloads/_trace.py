@@ -16,7 +16,7 @@ from sim.quantities import Count, PositiveSeconds, Ratio, Seconds
 from sim.requests import Demand
 from sim.session_turns import turn_numbers
 
-__all__ = ["TraceOptions"]
+__all__ = ["TraceOptions", "by_arrival"]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -100,6 +100,13 @@ class TraceOptions:
         return replace(demand, prompts=cut, warnings=(*demand.warnings, warning))
 
 
+def by_arrival(demand: Demand) -> Demand:
+    """The requests by (arrival, file order); as they are where they have no times."""
+    if demand.arrival_ns is None or not (np.diff(demand.arrival_ns) < 0).any():
+        return demand
+    return _take(demand, np.argsort(demand.arrival_ns, kind="stable"))
+
+
 def _window_name(start_s: float, end_s: float | None) -> str:
     """Why a record outside the window is left out."""
     ends = [f"before start_s: {start_s:g}"] if start_s > 0 else []
@@ -110,9 +117,7 @@ def _window(demand: Demand, arrival_ns: IntArray, start_s: float, end_s: float |
     """What arrives in [start_s, end_s), sorted, its times counted from start_s."""
     start_ns = round(start_s * 1e9)
     end_ns = np.inf if end_s is None else round(end_s * 1e9)
-    if (np.diff(arrival_ns) < 0).any():
-        demand = _take(demand, np.argsort(arrival_ns, kind="stable"))
-        arrival_ns = np.sort(arrival_ns)
+    demand, arrival_ns = by_arrival(demand), np.sort(arrival_ns)
     inside = np.flatnonzero((arrival_ns >= start_ns) & (arrival_ns < end_ns))
     if len(inside) < len(arrival_ns):
         demand, arrival_ns = _take(demand, inside), arrival_ns[inside]

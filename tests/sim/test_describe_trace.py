@@ -10,7 +10,7 @@ from rich.progress import Progress
 from trace_kit import csv_of, jsonl_of
 
 from backends._profile import load_profile
-from sim.describe_trace import kinds_of
+from sim.describe_trace import describe_trace, kinds_of
 
 AGENT = Path(__file__).resolve().parents[1] / "contract" / "workload_examples" / "agent.traj"
 MOONCAKE = {"timestamp": 27482, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}
@@ -165,3 +165,10 @@ def test_a_first_line_that_is_no_record_is_refused_by_its_number(
     done = run_cli(capsys, "describe", csv_of(tmp_path / "t.jsonl", "", line))
     assert done.code == 2
     assert complaint in done.err
+
+
+def test_a_batch_whose_lines_are_not_in_time_is_described_in_time(tmp_path: Path) -> None:
+    path = jsonl_of(tmp_path / "b.jsonl", *({"bid": 1.0, "tokens": [1, t], "arrival_s": t} for t in (9, 0, 4)))
+    found = describe_trace(path, "jsonl", (), None, {})
+    assert found.arrivals is not None
+    assert (found.arrivals.span_s, found.arrivals.requests[0]) == (9.0, 1)
