@@ -105,6 +105,17 @@ def premises(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield f"Welfare is taken on the realised order: ranks by TTFT within {cohort}."
     if scenario.get("bidding") in (None, "truthful", {"use": "truthful"}):
         yield "Bids are truthful: every bid is the request's value."
+    if queued := [str(each.get("label")) for each in _entries(scenario) if each.get("use") == "priority-preemptive"]:
+        yield (
+            f"Under {' and '.join(queued)} nothing is held back: requests go to the server at once and its own queue"
+            " orders them, whatever dispatch.in_flight says. Its batches are therefore others than an auction's, and"
+            " welfare, where it is ranked inside batches, does not compare; the value-weighted TTFT does."
+        )
+
+
+def _entries(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    entries = scenario.get("schedule")
+    return [each for each in entries if isinstance(each, Mapping)] if isinstance(entries, list) else []
 
 
 def latencies(profile: Any) -> Iterator[str]:

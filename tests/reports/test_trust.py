@@ -90,3 +90,10 @@ def test_facts_never_invent_a_number(folder: Path) -> None:
     assert told["Auctions"] == "not reported"
     assert told["Requests"] == "4 a trial and schedule"
     assert told["Trials"] == "2"
+
+
+def test_a_queue_that_the_server_orders_is_named(folder: Path) -> None:
+    assert "nothing is held back" not in "\n".join(sentences(load_run(folder)))
+    run = load_run(folder)
+    run.scenario["schedule"] = [{"use": "priority-preemptive", "label": "asked"}, {"use": "dfs-bid", "label": "sold"}]
+    assert "Under asked nothing is held back" in "\n".join(sentences(run))
