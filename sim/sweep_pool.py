@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 
 from sim.errors import BackendError, ScenarioError
-from sim.sweep_cell import CellTask, note_failure, run_cell
+from sim.sweep_cell import CellTask, cell_file, note_failure, run_cell
 
 __all__ = ["Finished", "in_process", "in_workers", "on_ray"]
 
@@ -77,7 +77,12 @@ def on_ray(tasks: Iterable[CellTask], jobs: int | None, address: str | None) -> 
     with _ray(jobs, address), parallel_config(backend="ray"):
         width = jobs or effective_n_jobs(-1)
         while portion := list(itertools.islice(waiting, PORTION * width)):
-            yield from Parallel(n_jobs=width, batch_size=1)(map(delayed(run_cell), portion))
+            finished = Parallel(n_jobs=width, batch_size=1)(map(delayed(run_cell), portion))
+            for task, (key, error) in zip(portion, finished, strict=True):
+                if error is None and not cell_file(task.folder, key).exists():
+                    far = BackendError(f"a machine of the cluster wrote it where this one sees no {task.folder}")
+                    error = note_failure(task, far)
+                yield key, error
 
 
 @contextmanager
