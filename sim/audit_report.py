@@ -1,4 +1,4 @@
-"""What an audit found: by mechanism and kind of manipulation, with the best lie of each and how to repeat it."""
+"""What an audit found: by mechanism and kind of manipulation, with the best lie of each."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mechanism.audit.game import Deviation, Game
-from mechanism.prompts import FloatArray, IntArray, Prompts
+from sim.audit_lie import BestLie
+from sim.audit_source import AuditSource
 from sim.errors import InvariantError
 
-__all__ = ["KIND_NAMES", "AuditReport", "AuditedBatch", "BestLie", "KindReport", "MechanismReport", "check_claims"]
+__all__ = ["KIND_NAMES", "AuditReport", "KindReport", "MechanismReport", "check_claims"]
 
 #: How kinds of manipulation are called on tables and pages.
 KIND_NAMES = {
@@ -25,137 +25,58 @@ KIND_NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedBatch:
-    """n requests of one auction with true values.
-
-    Attributes
-    ----------
-    number : of the batch in its scenario; None for a batch file.
-    request_id, user_names : names.
-    prompts, values : n requests.
-    users : (n,) index into `user_names`.
-    """
-
-    number: int | None
-    request_id: tuple[str, ...]
-    user_names: tuple[str, ...]
-    prompts: Prompts
-    values: FloatArray
-    users: IntArray
-
-    def __len__(self) -> int:
-        return len(self.request_id)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestLie:
-    """The lie of one kind that gains most.
-
-    Attributes
-    ----------
-    batch : number of the batch; None for a batch file.
-    users, gains : who lies, and what each gains over the truth, money.
-    worth : Σ of the values of their requests.
-    how : the lie in words.
-    welfare_change : share of truthful welfare, < 0 is a loss.
-    bids : request → what is bid for it, where that is not its value.
-    names : request → the name it is sent under, where that is not its owner's.
-    prefixes : request → the text in front: first tokens of another request's prompt, or (None, 1): one of its own.
-    """
-
-    batch: int | None
-    users: tuple[str, ...]
-    gains: tuple[float, ...]
-    worth: float
-    how: str
-    welfare_change: float
-    bids: dict[str, float]
-    names: dict[str, str]
-    prefixes: dict[str, tuple[str | None, int]]
-
-    @property
-    def gain(self) -> float:
-        """What the liars gain together."""
-        return sum(self.gains)
-
-    @classmethod
-    def of(cls, deviation: Deviation, game: Game, batch: AuditedBatch) -> BestLie:
-        """A deviation in the batch's own names."""
-        lie, ids = deviation.lie, batch.request_id
-        moved = np.flatnonzero(lie.bids != game.values)
-        sent = game.users if lie.names is None else lie.names
-        names = {ids[r]: _alias(batch, game, int(sent[r]), r) for r in np.flatnonzero(sent != game.users).tolist()}
-        return cls(
-            batch=batch.number,
-            users=tuple(batch.user_names[user] for user in deviation.who),
-            gains=deviation.gains,
-            worth=game.worth(deviation.who),
-            how=deviation.how,
-            welfare_change=deviation.welfare / game.truth.welfare - 1 if game.truth.welfare > 0 else 0.0,
-            bids={ids[request]: float(lie.bids[request]) for request in moved},
-            names=names,
-            prefixes={
-                ids[each.request]: (None if each.copied is None else ids[each.copied], each.tokens)
-                for each in lie.padding
-            },
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """All that repeating the lie takes."""
-        return {
-            "batch": self.batch,
-            "users": list(self.users),
-            "gain": self.gain,
-            "gains": list(self.gains),
-            "gain_share_of_worth": self.gain / self.worth,
-            "how": self.how,
-            "welfare_change": self.welfare_change,
-            "bids": self.bids,
-            "names": self.names,
-            "prefixes": {
-                request: {"first_tokens": tokens, "of_request": copied}
-                for request, (copied, tokens) in self.prefixes.items()
-            },
-        }
-
-
-def _alias(batch: AuditedBatch, game: Game, name: int, request: int) -> str:
-    return f"{batch.user_names[game.users[request]]}#{name - game.num_users + 2}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KindReport:
     """One kind of manipulation against one mechanism, over all audited batches.
 
     Attributes
     ----------
-    tried : users, or pairs, it was tried on.
-    shares : gain as a share of what the liars' requests are worth, one for each that can gain.
+    planned, tried : users, or pairs, to try it on, and those it was tried on: fewer after Ctrl-C.
+    shares : what counts (the gain, or what the trick adds) as a share of what the liars' requests are worth, one for
+        each that can gain.
     welfare_changes : share of truthful welfare, aligned.
-    best : the lie that gains most; None if none pays.
+    best, largest_share : the lies that bring most in money, and by share; None if none pays.
     """
 
     kind: str
+    planned: int
     tried: int
     shares: tuple[float, ...]
     welfare_changes: tuple[float, ...]
     best: BestLie | None
+    largest_share: BestLie | None
 
     @property
     def share_of_users(self) -> float | None:
         """How many of those it was tried on can gain; None where there is nobody to try it on."""
         return len(self.shares) / self.tried if self.tried else None
 
+    @classmethod
+    def together(cls, parts: Sequence[KindReport]) -> KindReport:
+        """One kind over all batches."""
+        bests = [part.best for part in parts if part.best is not None]
+        largest = [part.largest_share for part in parts if part.largest_share is not None]
+        return cls(
+            kind=parts[0].kind,
+            planned=sum(part.planned for part in parts),
+            tried=sum(part.tried for part in parts),
+            shares=tuple(share for part in parts for share in part.shares),
+            welfare_changes=tuple(change for part in parts for change in part.welfare_changes),
+            best=max(bests, key=lambda each: each.counted, default=None),
+            largest_share=max(largest, key=lambda each: each.counted_share, default=None),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The kind's part of the `audit` JSON."""
         return {
             "kind": self.kind,
+            "planned": self.planned,
             "tried": self.tried,
             "can_gain": len(self.shares),
             "share": self.share_of_users,
-            "median_gain_share_of_worth": float(np.median(self.shares)) if self.shares else None,
+            "median_share_of_worth": float(np.median(self.shares)) if self.shares else None,
             "worst_welfare_change": min(self.welfare_changes, default=None),
             "best": None if self.best is None else self.best.to_json(),
+            "largest_share": None if self.largest_share is None else self.largest_share.to_json(),
         }
 
 
@@ -196,17 +117,23 @@ class MechanismReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """The audit of one batch file or scenario; `users_tried`: at most so many users, or pairs, a kind and batch."""
+    """The audit of one batch file or scenario; `complete` unless Ctrl-C ended it early."""
 
-    source: str
-    seed: int
-    users_tried: int
+    source: AuditSource
     mechanisms: tuple[MechanismReport, ...]
+    complete: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """The `audit` JSON."""
-        mechanisms = [each.to_json() for each in self.mechanisms]
-        return {"source": self.source, "seed": self.seed, "users_tried": self.users_tried, "mechanisms": mechanisms}
+        return {
+            "status": "complete" if self.complete else "partial",
+            "source": self.source.name,
+            "command": self.source.command,
+            "options": {option.removeprefix("--"): value for option, value in self.source.options.items()},
+            "config_hash": self.source.config_hash,
+            "notes": list(self.source.notes),
+            "mechanisms": [each.to_json() for each in self.mechanisms],
+        }
 
 
 def check_claims(mechanisms: Sequence[MechanismReport]) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanism.audit.game import Deviation, Game, Lie
-from mechanism.audit.misreports import scales, told
+from mechanism.audit.misreports import scaled_words, scales, told
 from mechanism.audit.search import best_of, climb
 from mechanism.prompts import FloatArray, IntArray
 
@@ -47,13 +47,21 @@ class FalseNames:
         factors, value = climb(honest, value, [np.arange(len(mine))], lambda factors: game.adds(shaded(factors), user))
         if value <= 0:
             return []
-        lie = shaded(factors)
+        lie = best if factors is honest else shaded(factors)
         assert lie.names is not None
         count = len(np.unique(lie.names[mine]))
-        factor = factors[honest > 0][0] if (honest > 0).any() else 1.0
-        how = f"sends {len(mine)} requests under {count} names" + ("" if factor == 1 else f", bids {factor:.4g} ×")
-        welfare = game.play(lie).welfare
-        return [Deviation(kind="false-names", who=who, gains=(value,), lie=lie, how=how, welfare=welfare)]
+        play = game.play(lie)
+        return [
+            Deviation(
+                kind="false-names",
+                who=who,
+                gains=(float(play.utility[user] - game.truth.utility[user]),),
+                adds=value,
+                lie=lie,
+                how=f"sends {len(mine)} requests under {count} names{scaled_words(factors, honest)}",
+                welfare=play.welfare,
+            )
+        ]
 
     def _splits(self, game: Game, user: int, mine: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
         """(n,) names; the user keeps his own for part of his requests, new names come after all users'."""

@@ -11,7 +11,7 @@ from mechanism.audit.game import Deviation, Game, Lie
 from mechanism.audit.search import best_of, climb
 from mechanism.prompts import FloatArray, IntArray
 
-__all__ = ["Misreports"]
+__all__ = ["Misreports", "scaled_words", "scales", "told"]
 
 GRID = (0.0, 0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0, 100.0)
 SINGLE_GRID = (0.0, 0.1, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 10.0)
@@ -67,6 +67,12 @@ def told(game: Game, requests: IntArray, bids: FloatArray) -> Lie:
     said = game.values.copy()
     said[requests] = bids
     return Lie(bids=said)
+
+
+def scaled_words(factors: FloatArray, honest: FloatArray) -> str:
+    """What is said besides the trick, where all bids of a user are scaled by one factor; nothing for true bids."""
+    moved = factors[honest > 0]
+    return "" if not len(moved) or moved[0] == 1.0 else f", bids {moved[0]:.4g} × his value{'s' * (len(factors) > 1)}"
 
 
 def _with(factors: FloatArray, at: int, factor: float) -> FloatArray:

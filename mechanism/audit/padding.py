@@ -8,35 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanism.audit.game import Deviation, Game, Lie, Padding
-from mechanism.audit.misreports import scales, told
+from mechanism.audit.game import Deviation, Game, Lie
+from mechanism.audit.misreports import scaled_words, scales, told
+from mechanism.audit.pen import Padding
 from mechanism.audit.search import best_of, climb
 from mechanism.dfs import averages, weight_totals
-from mechanism.prompts import FloatArray, IntArray, Prompts
-from mechanism.radix_tree import RadixTree, build_tree
+from mechanism.prompts import FloatArray, IntArray
+from mechanism.radix_tree import RadixTree
 
-__all__ = ["PaddedPrompts", "padded_tree"]
-
-
-def padded_tree(tree: RadixTree, padding: Sequence[Padding]) -> RadixTree:
-    """The prompt tree once some prompts have text in front.
-
-    Shape and arrivals are those of real prompts; token depths are not kept, for no price depends on them. A padded
-    prompt goes on with its own text, which no other prompt has at that place; several prompts padded alike keep what
-    they share of it.
-
-    Parameters
-    ----------
-    padding : at most one a request; `tokens` is the depth of a node above the request that is `copied`.
-    """
-    paths = _paths(tree)
-    new = tree.num_nodes + 1
-    rows = [list(path) for path in paths]
-    for each in padding:
-        front = [-1] if each.copied is None else _front(tree, paths[each.copied], each.tokens)
-        own = [new * (1 + front[-1]) + node for node in paths[each.request]]
-        rows[each.request] = front + own
-    return build_tree(Prompts.from_lists(rows))
+__all__ = ["PaddedPrompts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +40,47 @@ class PaddedPrompts:
         (user,) = who
         mine = game.requests_of(user)
 
-        lies = [
-            Lie(bids=game.values, tree=padded_tree(game.tree, padding), padding=padding)
-            for padding in self._paddings(game, mine)
-        ]
-        best, value = best_of(lies, lambda lie: game.adds(lie, user))
+        paddings = list(self._paddings(game, mine))
+        if not paddings:
+            return []
+        best, value = best_of((game.padded(each, game.values) for each in paddings), lambda lie: game.adds(lie, user))
         base, honest = scales(game, mine)
 
         def shaded(factors: FloatArray) -> Lie:
-            return replace(told(game, mine, base * factors), tree=best.tree, padding=best.padding)
+            return replace(best, bids=told(game, mine, base * factors).bids)
 
         factors, value = climb(honest, value, [np.arange(len(mine))], lambda factors: game.adds(shaded(factors), user))
         if value <= 0:
             return []
-        lie = shaded(factors)
-        welfare = game.play(lie).welfare
-        return [Deviation(kind="padding", who=who, gains=(value,), lie=lie, how=_words(best), welfare=welfare)]
+        lie = best if factors is honest else shaded(factors)
+        play = game.play(lie)
+        return [
+            Deviation(
+                kind="padding",
+                who=who,
+                gains=(float(play.utility[user] - game.truth.utility[user]),),
+                adds=value,
+                lie=lie,
+                how=_words(best) + scaled_words(factors, honest),
+                welfare=play.welfare,
+            )
+        ]
 
     def _paddings(self, game: Game, mine: IntArray) -> Iterator[tuple[Padding, ...]]:
+        pen = game.pen
+        assert pen is not None
         few = mine[np.argsort(-game.values[mine], kind="stable")][: self.max_requests].tolist()
         movers = [[request] for request in few] + ([mine.tolist()] if len(mine) > 1 else [])
         for requests in movers:
-            yield tuple(Padding(request, None, 1) for request in requests)
+            fronts = [[pen.fresh(request) for request in requests]]
             for node in self._popular(game, requests):
                 copied, depth = _under(game.tree, node, requests), int(game.tree.depth_tokens[node])
                 if copied is not None:
-                    yield tuple(Padding(request, copied, depth) for request in requests)
+                    fronts.append([pen.copy(request, copied, depth) for request in requests])
+            for found in fronts:
+                spelled = tuple(each for each in found if each is not None)
+                if len(spelled) == len(requests):
+                    yield spelled
 
     def _popular(self, game: Game, requests: Sequence[int]) -> list[int]:
         """Nodes by average value, and by size, that not all of the requests are below already."""
@@ -100,22 +95,6 @@ class PaddedPrompts:
         return list(dict.fromkeys(wanted))[: self.max_nodes]
 
 
-def _paths(tree: RadixTree) -> list[list[int]]:
-    """Nodes above each request, from below the root down."""
-    above: list[list[int]] = [[]]
-    for node, parent in enumerate(tree.parent[1 : tree.num_nodes].tolist(), start=1):  # parents come first
-        above.append([*above[parent], node])
-    paths: list[list[int]] = [[]] * tree.num_leaves
-    for request, parent in zip(tree.leaves.tolist(), tree.parent[tree.num_nodes :].tolist(), strict=True):
-        paths[request] = above[parent]
-    return paths
-
-
-def _front(tree: RadixTree, path: Sequence[int], tokens: int) -> list[int]:
-    """The nodes of a path that lie within its first `tokens` tokens."""
-    return [node for node in path if tree.depth_tokens[node] <= tokens]
-
-
 def _under(tree: RadixTree, node: int, but: Sequence[int]) -> int | None:
     """A request below a node that is none of `but`."""
     below = tree.leaves[tree.start[node] : tree.stop[node]]
@@ -127,7 +106,9 @@ def _words(lie: Lie) -> str:
     count = len(lie.padding)
     prompts = "a prompt" if count == 1 else f"{count} prompts"
     first = lie.padding[0]
+    unit = "character" if first.characters else "token"
     if first.copied is None:
-        return f"begins {prompts} with a token of {'its' if count == 1 else 'their'} own"
-    tokens = "a token" if first.tokens == 1 else f"{first.tokens:,} tokens"
-    return f"begins {prompts} with {tokens} of a popular one"
+        what = "block" if first.block_tokens is not None else unit
+        return f"begins {prompts} with a {what} of {'its' if count == 1 else 'their'} own"
+    amount = f"a {unit}" if first.amount == 1 else f"{first.amount:,} {unit}s"
+    return f"begins {prompts} with {amount} of a popular one"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -39,11 +39,12 @@ class Finding:
     Attributes
     ----------
     kind : of manipulation.
-    tried : users, or pairs of users, it was tried on.
+    planned, tried : users, or pairs of users, to try it on, and those it was tried on: fewer after Ctrl-C.
     deviations : lies that pay more than rounding, at most one for each of them.
     """
 
     kind: str
+    planned: int
     tried: int
     deviations: tuple[Deviation, ...]
 
@@ -53,17 +54,34 @@ def audit(
     limit: int,
     rng: np.random.Generator,
     manipulations: Sequence[Manipulation] = MANIPULATIONS,
+    progress: Callable[[int, int], None] = lambda *_: None,
 ) -> list[Finding]:
     """Search for lies that pay, by at most `limit` users or pairs for each kind.
 
     What is found pays, by recomputation of the auction. What is not found may still exist: this is a search, not a
-    proof.
+    proof. `progress` is told how many users or pairs of all have been tried. At a KeyboardInterrupt the search ends,
+    and what was found so far is returned: then some `tried` is less than `planned`.
     """
-    findings = []
-    for manipulation, own in zip(manipulations, rng.spawn(len(manipulations)), strict=True):
-        subjects = manipulation.subjects(game, limit, own)
-        found = [each for who in subjects for each in manipulation.search(game, who, own)]
-        for kind in manipulation.kinds:
-            paying = tuple(each for each in found if each.kind == kind and each.gain > TOLERANCE * game.worth(each.who))
-            findings.append(Finding(kind=kind, tried=len(subjects), deviations=paying))
-    return findings
+    generators = rng.spawn(len(manipulations))
+    subjects = [each.subjects(game, limit, own) for each, own in zip(manipulations, generators, strict=True)]
+    total, done, found = sum(map(len, subjects)), 0, []
+    tried = [0] * len(manipulations)
+    try:
+        for place, (manipulation, own) in enumerate(zip(manipulations, generators, strict=True)):
+            for who in subjects[place]:
+                progress(done, total)
+                found += manipulation.search(game, who, own)
+                tried[place], done = tried[place] + 1, done + 1
+        progress(done, total)
+    except KeyboardInterrupt:
+        pass  # the caller sees it by the numbers
+    return [
+        Finding(kind=kind, planned=len(planned), tried=count, deviations=_paying(game, found, kind))
+        for manipulation, planned, count in zip(manipulations, subjects, tried, strict=True)
+        for kind in manipulation.kinds
+    ]
+
+
+def _paying(game: Game, found: Sequence[Deviation], kind: str) -> tuple[Deviation, ...]:
+    """Those of a kind that pay more than rounding."""
+    return tuple(each for each in found if each.kind == kind and each.counted > TOLERANCE * game.worth(each.who))

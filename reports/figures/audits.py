@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from reports.chart import Chart, axis, figure, plain
 from sim.audit_report import KIND_NAMES, MechanismReport
-from sim.audit_words import mechanism_name
+from sim.audit_words import count_of, mechanism_name
 
 __all__ = ["gains", "welfare_costs"]
 
@@ -21,7 +21,7 @@ def gains(mechanisms: Sequence[MechanismReport]) -> Chart:
         medians = [100 * float(np.median(kind.shares)) if kind.shares else 0.0 for kind in found.kinds]
         largest = [100 * max(kind.shares, default=0.0) for kind in found.kinds]
         shown = [
-            f"{len(kind.shares)} of {kind.tried} can gain; median {m:.3g} %, largest {top:.3g} %"
+            f"{count_of(kind)} can gain; median {m:.3g} %, largest {top:.3g} %"
             for kind, m, top in zip(found.kinds, medians, largest, strict=True)
         ]
         beyond = [top - m for top, m in zip(largest, medians, strict=True)]
@@ -39,8 +39,9 @@ def gains(mechanisms: Sequence[MechanismReport]) -> Chart:
     return Chart(
         key="gains",
         title="What liars gain",
-        caption="Gain over the truth as a share of what the liars' requests are worth, of those who can gain: bars are "
-        "medians, whiskers reach to the largest found. No bar: nothing was found that pays.",
+        caption="As a share of what the liars' requests are worth, of those who can gain: the gain over the truth; for "
+        "names and text, what they add to the better of the truth and the same bids told plainly. Bars are medians, "
+        "whiskers reach to the largest found. No bar: nothing was found that pays.",
         figure=figure(bars, x=axis(""), y=axis("% of worth", rangemode="tozero"), barmode="group"),
     )
 
@@ -70,7 +71,8 @@ def welfare_costs(mechanisms: Sequence[MechanismReport]) -> Chart:
     return Chart(
         key="welfare",
         title="What it costs everybody",
-        caption="Each point is the best lie found for one user or pair: its gain, and how much it changes welfare.",
+        caption="Each point is the best lie found for one user or pair: what counts of its gain, and what it does to "
+        "welfare.",
         figure=figure(points, x=axis("gain, % of worth"), y=axis("welfare, % of truthful")) if points else None,
         missing="No lie was found that pays.",
     )

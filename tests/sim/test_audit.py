@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
+import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +15,10 @@ from command_line import run_cli
 
 from mechanism.prompts import Prompts
 from mechanism.scheduling.bid_sort import BidSort
-from sim.audit import AuditSettings, Rules, audit_batches
-from sim.audit_report import AuditedBatch, AuditReport, check_claims
+from sim.audit import Rules, audit_batches
+from sim.audit_lie import AuditedBatch
+from sim.audit_report import AuditReport, check_claims
+from sim.audit_source import AuditSettings, AuditSource
 from sim.audit_words import percent, reading, repeat
 from sim.batch_file import read_batch
 from sim.clearing_report import clear_batch
@@ -97,6 +102,92 @@ def test_a_scenario_is_audited_batch_by_batch_and_the_same_again(
     assert all(a["n"] == 8 for m in found["mechanisms"] for a in m["auctions"])
     assert {kind["tried"] for m in found["mechanisms"] for kind in m["kinds"]} <= {1, 2, 3, 4}
     assert json.loads(run_cli(capsys, "audit", path, "--users", 2, "--seed", 3, "--json").out) == found
+    words = shlex.split(found["command"])
+    assert words[:2] == ["inference-auctions", "audit"]
+    assert json.loads(run_cli(capsys, *words[1:], "--json").out) == found
+    assert found["options"] == {"auctions": 2, "users": 2, "seed": 3}
+    assert found["command"] in html.unescape(page.read_text(encoding="utf-8"))
+
+
+def test_what_was_set_is_part_of_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    sets = ("--set", "schedule=[dfs-bid]", "--set", "bidding={use: shading, factor: 0.5}")
+
+    def found(*more: str) -> dict[str, Any]:
+        options = (*sets, *more, "--users", 1, "--auctions", 1, "--json")
+        return json.loads(run_cli(capsys, "audit", path, *options).out)  # type: ignore[no-any-return]
+
+    first, other = found(), found("--set", "seed=5")
+    assert first["options"]["set"] == [sets[1], sets[3]]
+    assert first["command"].endswith("'bidding={use: shading, factor: 0.5}' --auctions 1 --users 1 --seed 0")
+    assert len(first["config_hash"]) == 64
+    assert other["config_hash"] != first["config_hash"]
+    assert first["notes"] == [
+        "The scenario's bidding (shading) plays no part: lies are compared with bidding the values."
+    ]
+
+
+def test_values_too_large_to_lie_about_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, [{**row, "bid": 1e305} if row["id"] == "c" else row for row in ROWS])
+    done = run_cli(capsys, "audit", path)
+    assert done.code == 2
+    assert f"{path}:3: bid: found 1e+305; expected at most 1e+100 in an audit" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--auctions", 3), "--auctions: found it with"),
+        (("--set", "seed=2"), "--set: found it with"),
+    ],
+)
+def test_a_batch_file_takes_no_options_of_scenarios(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[Any, ...], said: str
+) -> None:
+    done = run_cli(capsys, "audit", write(tmp_path, ROWS), *options)
+    assert (done.code, said in done.err) == (2, True)
+
+
+def test_a_batch_by_another_name_is_recognised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, ROWS).rename(tmp_path / "batch.txt")
+    done = run_cli(capsys, "audit", path)
+    assert done.code == 2
+    assert "A file of requests is known by its name, which ends in .jsonl." in done.err
+
+
+def test_false_names_are_names_nobody_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"id": str(r), "user": "bob", "bid": 1.0, "tokens": [r]} for r in range(3)]
+    rows += [{"id": name, "user": name, "bid": 1.0, "tokens": [9]} for name in ("bob#2", "ann")]
+    done = run_cli(capsys, "audit", write(tmp_path, rows), "--schedule", "fair", "--json")
+    kinds = {kind["kind"]: kind for kind in json.loads(done.out)["mechanisms"][0]["kinds"]}
+    assert sorted(kinds["false-names"]["best"]["names"].values()) == ["bob#3", "bob#4"]
+
+
+def test_ctrl_c_prints_what_was_found_marked_partial(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> list[object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mechanism.audit.coalitions.Coalitions.search", interrupted)
+    page = tmp_path / "audit.html"
+    done = run_cli(capsys, "audit", write(tmp_path, ROWS), "--payment", "pay-as-bid", "--json", "--out", page)
+    assert done.code == 130
+    assert "interrupted: what was found until then is given, marked partial" in done.err
+    found = json.loads(done.out)
+    assert found["status"] == "partial"
+    tried = {kind["kind"]: (kind["tried"], kind["planned"]) for kind in found["mechanisms"][0]["kinds"]}
+    assert tried["misreport"] == (3, 3)
+    assert tried["coalition"] == (0, 3)
+    text = page.read_text(encoding="utf-8")
+    assert "<strong>Partial:</strong>" in text
+    assert "not tried" in text
+
+
+def test_a_scenario_s_rules_are_set_as_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run_cli(capsys, "audit", "mixshare-50", "--schedule", "fair")
+    assert "expected --set schedule=fair" in done.err
 
 
 @pytest.mark.parametrize("option", ["--schedule", "--payment", "--tokenizer"])
@@ -116,7 +207,7 @@ def broken() -> AuditReport:
         users=np.arange(4),
     )
     rules = Rules(label="planted", schedule="bid-sort", rule=BidSort(), payment="third-price", pricing=ThirdPrice())
-    return audit_batches("a.yaml", [batch], [rules], AuditSettings())
+    return audit_batches(AuditSource.of("a.yaml", {}, AuditSettings()), [batch], [rules], AuditSettings())
 
 
 def test_a_rule_that_claims_too_much_is_an_error() -> None:

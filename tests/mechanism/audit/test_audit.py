@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from auction_kit import auction_of
+from audit_kit import game_of
 from broken_rules import Rebate, ThirdPrice
 
 from mechanism.audit.coalitions import Coalitions
 from mechanism.audit.false_names import FalseNames
-from mechanism.audit.game import TOLERANCE, Game
+from mechanism.audit.game import TOLERANCE, Deviation, Game
 from mechanism.audit.misreports import Misreports
 from mechanism.audit.run import audit
 from mechanism.model import PricingRule, SchedulingRule
@@ -24,15 +24,8 @@ from mechanism.scheduling.no_sort import NoSort
 def random_game(seed: int, schedule: SchedulingRule, pricing: PricingRule, n: int = 18, num_users: int = 6) -> Game:
     rng = np.random.default_rng(seed)
     rows = [[int(rng.integers(4)), int(rng.integers(2)), 100 + r] for r in range(n)]
-    auction = auction_of(rows, (rng.pareto(1.5, n) + 1).tolist(), (np.arange(n) % num_users).tolist())
-    return Game(
-        tree=auction.tree,
-        values=auction.bids,
-        users=auction.users,
-        num_users=num_users,
-        schedule=schedule,
-        pricing=pricing,
-    )
+    values, users = (rng.pareto(1.5, n) + 1).tolist(), (np.arange(n) % num_users).tolist()
+    return game_of(rows, values, users, schedule, pricing)
 
 
 def misreports(game: Game) -> int:
@@ -73,20 +66,14 @@ def test_a_planted_fault_is_found(pricing: PricingRule) -> None:
 def test_two_rivals_that_shade_together_gain_under_vcg() -> None:
     # By hand: bids 2, 2, 0 of users 0, 1, 2. User 0 is first and pays ½·2, user 1 pays nothing. Once user 1 bids less,
     # user 0 pays less: together they gain up to 1, all of it user 0's, so it takes a side payment.
-    auction = auction_of([[1], [2], [3]], [2.0, 2.0, 0.0])
-    game = Game(
-        tree=auction.tree, values=auction.bids, users=auction.users, num_users=3, schedule=BidSort(), pricing=Vcg()
-    )
+    game = game_of([[1], [2], [3]], [2.0, 2.0, 0.0], [0, 1, 2], BidSort(), Vcg())
     found = Coalitions().search(game, (0, 1), np.random.default_rng(0))
     assert [(each.kind, each.gain) for each in found] == [("coalition-side-payments", 1.0)]
 
 
 def test_false_names_gain_under_fair_shares_only_if_there_are_requests_to_split() -> None:
     # Turns: 0, 1, 2 get one each before user 0's others, so the last two places are his; with a name each, places 1, 2.
-    auction = auction_of([[r] for r in range(5)], [1.0] * 5, [0, 0, 0, 1, 2])
-    game = Game(
-        tree=auction.tree, values=auction.bids, users=auction.users, num_users=3, schedule=Fair(), pricing=Free()
-    )
+    game = game_of([[r] for r in range(5)], [1.0] * 5, [0, 0, 0, 1, 2], Fair(), Free())
     rng = np.random.default_rng(0)
     assert FalseNames().subjects(game, 99, rng) == [(0,)]
     (found,) = FalseNames().search(game, (0,), rng)
@@ -112,13 +99,37 @@ def test_equal_seeds_find_equal_lies() -> None:
 
 
 def test_a_single_request_and_worthless_requests_are_no_trouble() -> None:
-    auction = auction_of([[1]], [3.0])
-    alone = Game(
-        tree=auction.tree, values=auction.bids, users=auction.users, num_users=1, schedule=DfsBid(), pricing=Vcg()
-    )
+    alone = game_of([[1]], [3.0], [0], DfsBid(), Vcg())
     assert not any(finding.deviations for finding in audit(alone, 5, np.random.default_rng(0)))
-    auction = auction_of([[1], [2], [1, 2]], [0.0, 0.0, 0.0])
-    worthless = Game(
-        tree=auction.tree, values=auction.bids, users=auction.users, num_users=3, schedule=DfsBid(), pricing=Vcg()
-    )
+    worthless = game_of([[1], [2], [1, 2]], [0.0, 0.0, 0.0], [0, 1, 2], DfsBid(), Vcg())
     assert not any(finding.deviations for finding in audit(worthless, 5, np.random.default_rng(0)))
+
+
+def test_a_pair_never_looks_worse_than_one_of_the_two_alone() -> None:
+    for seed in range(3):
+        game = random_game(seed, DfsBid(), PayAsBid(), n=12, num_users=4)
+        rng = np.random.default_rng(0)
+        for pair in ((0, 1), (1, 3)):
+            found = {each.kind: each for each in Coalitions().search(game, pair, rng)}
+            for user, other in (pair, pair[::-1]):
+                (alone,) = Misreports().search(game, (user,), rng)
+                together = alone.gain + game.play(alone.lie).utility[other] - game.truth.utility[other]
+                assert found["coalition-side-payments"].gain >= together
+
+
+def test_ctrl_c_keeps_what_was_found() -> None:
+    class Impatient(Misreports):
+        def search(self, game: Game, who: tuple[int, ...], rng: np.random.Generator) -> list[Deviation]:
+            if who == (3,):
+                raise KeyboardInterrupt
+            return super().search(game, who, rng)
+
+    game = random_game(0, DfsBid(), PayAsBid())
+    told = []
+    first, second = audit(
+        game, 99, np.random.default_rng(0), [Impatient(), FalseNames()], lambda done, total: told.append((done, total))
+    )
+    assert (first.planned, first.tried, second.tried) == (6, 3, 0)
+    assert {each.who for each in first.deviations} <= {(0,), (1,), (2,)}
+    assert first.deviations
+    assert told == [(0, 12), (1, 12), (2, 12), (3, 12)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from auction_kit import auction_of
+from audit_kit import game_of
 
 from mechanism.audit.game import Game, Lie
 from mechanism.model import PricingRule, SchedulingRule
@@ -14,15 +14,7 @@ from mechanism.scheduling.fair import Fair
 
 
 def star(values: list[float], users: list[int], pricing: PricingRule, schedule: SchedulingRule | None = None) -> Game:
-    auction = auction_of([[r] for r in range(len(values))], values, users)
-    return Game(
-        tree=auction.tree,
-        values=auction.bids,
-        users=auction.users,
-        num_users=auction.num_users,
-        schedule=schedule or BidSort(),
-        pricing=pricing,
-    )
+    return game_of([[r] for r in range(len(values))], values, users, schedule or BidSort(), pricing)
 
 
 def test_the_truth_under_pay_as_bid_leaves_nothing() -> None:
