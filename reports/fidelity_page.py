@@ -46,6 +46,9 @@ def _reading(found: Validation) -> Sequence[str]:
     failed = [f"{schedule}: {MEASURES[v.measure][0]}" for schedule, v in judged if not v.passed]
     if failed:
         verdict = f"{len(failed)} of {len(judged)} thresholds do not hold: {'; '.join(failed)}."
+        wandering = sum(v.server_wanders for _, v in judged)
+        if wandering:
+            verdict += f" In {wandering} of them two runs of the server itself differ by more than the threshold."
     else:
         verdict = (
             f"All {len(judged)} thresholds hold, over {len(found.schedules)} schedules and {found.runs} live runs."
@@ -53,6 +56,9 @@ def _reading(found: Validation) -> Sequence[str]:
     known = sum(each.ours.num_cached_known for each in found.schedules)
     equal = sum(each.ours.num_cached_equal for each in found.schedules)
     exact = f"Of {known:,} requests, {equal:,} found exactly as many cached tokens in the simulation as on the server."
+    own = [share for each in found.schedules for share in each.own_equal_pct]
+    if own:
+        exact += f" That is {100 * equal / known:.1f} %; two live runs agree on {sum(own) / len(own):.1f} %."
     if found.in_flight is None or found.in_flight == 1:
         clock = "What is decided does not depend on the server's clock here, so it can be exact."
     else:
