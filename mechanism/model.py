@@ -21,6 +21,7 @@ __all__ = [
     "SchedulingRule",
     "SetsPriorities",
     "Standing",
+    "StaysWithinBids",
 ]
 
 
@@ -116,6 +117,16 @@ class PricingRule(Protocol):
         """(num_users,) payments for serving the auction in `order`."""
 
 
+@runtime_checkable
+class StaysWithinBids(Protocol):
+    """A pricing rule that is not individually rational, but charges no user more than the sum of his bids.
+
+    So agents that keep a budget may take part: they bid no more than they have left.
+    """
+
+    within_bids: ClassVar[Literal[True]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiddingSetting:
     """What those who set up a run know of the users a bidding agent will bid for.
@@ -162,7 +173,8 @@ class BiddingAgent(Protocol):
 
     A frozen dataclass whose fields are its YAML parameters. `needs` names the fields of `BiddingSetting` it cannot do
     without, among "num_auctions" and "truthful_spend": finding them may take a run of its own. `keeps_a_budget`: it
-    promises not to spend more than a budget, so it takes part only where no payment exceeds the declared value.
+    promises not to spend more than a budget, so it takes part only where no payment exceeds the declared value, or at
+    least the bids.
     """
 
     keeps_a_budget: ClassVar[bool]

@@ -74,10 +74,8 @@ def percent(share: float, *, signed: bool = False) -> str:
     number = 100 * share
     if abs(number) < 1e-6:
         return "0 %" if abs(number) < 1e-9 else f"{'' if number > 0 else '−'}0.000001 % or less"
-    digits = 0 if abs(number) >= 10 else 2
-    text = (
-        f"{number:{'+' if signed else ''}.0f}" if not digits else f"{float(f'{number:.2g}'):{'+' if signed else ''}f}"
-    )
+    rounded, sign = float(f"{number:.2g}"), "+" if signed else ""
+    text = f"{number:{sign}.0f}" if abs(number) >= 10 else f"{rounded:{sign}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %".replace("-", "\N{MINUS SIGN}")
 
 

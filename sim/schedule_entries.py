@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from mechanism.model import PricingRule, SchedulingRule, SetsPriorities
+from mechanism.model import PricingRule, SchedulingRule, SetsPriorities, StaysWithinBids
 from sim import plugins
 from sim.backend import TakesPriorities
 from sim.bidding_entries import BiddingEntry, read_bidding
@@ -109,9 +109,11 @@ def _entry(source: Source, path: KeyPath, item: Any, label: str) -> ScheduleEntr
         )
     at, wanted = _for_label(source, "bidding", label, "truthful")
     bidding = read_bidding(source, at, wanted)
-    if any(each.agent.keeps_a_budget for each in bidding) and not pricing.individually_rational:
+    bounded = pricing.individually_rational or isinstance(pricing, StaysWithinBids)
+    if any(each.agent.keeps_a_budget for each in bidding) and not bounded:
         found = f'agents with a budget under the payment "{payment}"'
-        raise ScenarioError(source.where(at), found, "a payment that never exceeds what its user declares")
+        hint = "They keep it by bidding no more than is left, which bounds nothing where payments may exceed bids."
+        raise ScenarioError(source.where(at), found, "a payment that never exceeds what its user bids", hint)
     return ScheduleEntry(label=label, use=use, rule=rule, payment=payment, pricing=pricing, bidding=bidding)
 
 

@@ -51,7 +51,8 @@ class Pacer:
     def bid(self, values: FloatArray, stated_bids: FloatArray, users: IntArray) -> FloatArray:  # noqa: ARG002
         """(n,) b = α·v, scaled down where a user's bids together exceed what he has left.
 
-        A user pays at most Σ b_r x_r ≤ Σ b_r, under any rule that charges nobody more than his declared value.
+        A user pays at most Σ b_r x_r ≤ Σ b_r under any rule that charges nobody more than his declared value, and at
+        most Σ b_r under posted prices.
         """
         if self._renews and self.auctions == self._horizon:
             self._begin()
@@ -69,7 +70,7 @@ class Pacer:
         Raises
         ------
         MechanismError
-            A payment exceeds what was left: the payment rule charged more than the declared value.
+            A payment exceeds what was left: the payment rule charged more than the bids.
         """
         paid = np.zeros_like(self.budget)
         paid[users] = payments

@@ -14,7 +14,7 @@ from auction_kit import auction_of, random_auctions
 
 from mechanism.clearing import clear
 from mechanism.errors import MechanismError
-from mechanism.model import Auction, LooksBack, PricingRule, SchedulingRule, SetsPriorities
+from mechanism.model import Auction, LooksBack, PricingRule, SchedulingRule, StaysWithinBids, SetsPriorities
 from mechanism.welfare import is_dfs_schedule, priority, unconstrained_optimum, welfare
 from sim.plugins import available, load
 
@@ -44,6 +44,7 @@ PAIRS = [
 ]
 DEFINED = [pair for pair in PAIRS if pair.values[1].defined_for(pair.values[0])]
 INDIVIDUALLY_RATIONAL = [pair for pair in DEFINED if pair.values[1].individually_rational]
+WITHIN_BIDS = [pair for pair in DEFINED if isinstance(pair.values[1], StaysWithinBids)]
 TRUTHFUL = [pair for pair in DEFINED if pair.values[1].truthful]
 every_schedule = pytest.mark.parametrize(
     "schedule", [pytest.param(rule(SCHEDULES, name), id=name) for name in available(SCHEDULES)]
@@ -138,6 +139,15 @@ def test_nobody_pays_more_than_he_declared(schedule: SchedulingRule, pricing: Pr
         declared = np.zeros(auction.num_users)
         np.add.at(declared, auction.users, auction.bids * priority(outcome.order))
         assert np.all(outcome.payments <= declared * (1 + 1e-12))
+
+
+@pytest.mark.parametrize(("schedule", "pricing"), WITHIN_BIDS)
+def test_nobody_pays_more_than_he_bids(schedule: SchedulingRule, pricing: PricingRule) -> None:
+    for auction in AUCTIONS:
+        for scale in (0.01, 1.0, 1e6):
+            louder = dataclasses.replace(auction, bids=auction.bids * scale)
+            payments = clear(louder, schedule, pricing).payments
+            assert np.all(payments <= np.bincount(louder.users, louder.bids, louder.num_users))
 
 
 @pytest.mark.parametrize(("schedule", "pricing"), TRUTHFUL)

@@ -1,4 +1,4 @@
-"""Every lie an audit reports can be repeated: what it prints, applied to the batch file and cleared, brings the gain."""
+"""Every lie an audit reports can be repeated: what it prints, put into the batch file and cleared, brings the gain."""
 
 from __future__ import annotations
 

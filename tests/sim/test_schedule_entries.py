@@ -93,6 +93,10 @@ def test_a_schedules_own_payment_takes_its_parameters(tmp_path: Path) -> None:
     assert "a payment that is defined under the schedule" in str(error)
 
 
-def test_agents_with_a_budget_need_a_payment_within_what_is_declared(tmp_path: Path) -> None:
-    error = refusal(tmp_path, text("tiers") + "bidding: {use: pacing, budget: 1.0}\n")
-    assert 'agents with a budget under the payment "posted-tiers"' in str(error)
+def test_agents_with_a_budget_need_a_payment_within_what_is_bid(tmp_path: Path) -> None:
+    budgets = "bidding: {use: pacing, budget: 1.0}\n"
+    error = refusal(tmp_path, text("dfs-bid", "broken_rules:Surcharge") + budgets)
+    assert 'agents with a budget under the payment "broken_rules:Surcharge"' in str(error)
+    assert "bounds nothing where payments may exceed bids" in str(error)
+    for schedule in ("tiers", "tree-tiers"):  # posted prices are never above the bid that chose them
+        load(tmp_path, text(schedule) + budgets)

@@ -9,7 +9,7 @@ from mechanism.model import Auction, SchedulingRule
 from mechanism.pricing.vcg import Vcg
 from mechanism.prompts import FloatArray, IntArray
 
-__all__ = ["Rebate", "ThirdPrice"]
+__all__ = ["Rebate", "Surcharge", "ThirdPrice"]
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,17 @@ class Rebate:
         lucky = np.abs(auction.bids - 2 * auction.bids.mean()) < 0.1 * auction.bids.mean()
         payments[auction.users[lucky]] = 0.0
         return payments
+
+
+@dataclass(frozen=True)
+class Surcharge:
+    """A fee for everybody, whatever he bids."""
+
+    truthful: ClassVar[bool] = True
+    individually_rational: ClassVar[bool] = False
+
+    def defined_for(self, schedule: SchedulingRule) -> bool:  # noqa: ARG002
+        return True
+
+    def charge(self, auction: Auction, order: IntArray) -> FloatArray:  # noqa: ARG002
+        return np.ones(auction.num_users)
