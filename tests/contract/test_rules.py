@@ -14,7 +14,7 @@ from auction_kit import auction_of, random_auctions
 
 from mechanism.clearing import clear
 from mechanism.errors import MechanismError
-from mechanism.model import Auction, LooksBack, PricingRule, SchedulingRule, StaysWithinBids, SetsPriorities
+from mechanism.model import Auction, LooksBack, PricingRule, SchedulingRule, SetsPriorities, StaysWithinBids
 from mechanism.welfare import is_dfs_schedule, priority, unconstrained_optimum, welfare
 from sim.plugins import available, load
 
