@@ -45,7 +45,11 @@ def compare_command(
     ) -> None:
         """Compare runs and sweeps from their records: who wins, at what price, and where it flips."""
         from sim.compare import compare as compare_folders
+        from sim.run_folder import check_folder, check_page
 
+        check_page(out)
+        if png is not None:
+            check_folder(png, "--png")
         writer = None if png is None else png_writer()
         found = compare_folders(folders, baseline)
         page = write_page(found, out)

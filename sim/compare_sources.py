@@ -15,7 +15,8 @@ from typing import Any
 from sim.compare_keys import facts_of, word
 from sim.compare_rows import Missing, Row, Source
 from sim.errors import ScenarioError
-from sim.sweep_cell import plain_json, read_cell
+from sim.run_files import check_shape, read_object
+from sim.sweep_cell import cell_file, plain_json, read_cell, read_failure
 
 __all__ = ["load_sources"]
 
@@ -48,7 +49,7 @@ def _load(number: int, folder: Path) -> Source:
 
 
 def _run(number: int, folder: Path) -> Source:
-    summary, manifest = _object(folder / "summary.json"), _object(folder / "manifest.json")
+    summary, manifest = read_object(folder, "summary.json"), read_object(folder, "manifest.json")
     scenario = _scenario(folder / "scenario.yaml")
     page = folder / "report.html"
     command = f"inference-auctions simulate {shlex.quote(str(folder / 'scenario.yaml'))}"
@@ -68,7 +69,7 @@ def _run(number: int, folder: Path) -> Source:
 
 def _sweep(number: int, folder: Path) -> Source:
     """A sweep's cells as they lie on disk: also of one that was killed before its results were gathered."""
-    design = _object(folder / "sweep.json")
+    design = read_object(folder, "sweep.json")
     rows: list[Row] = []
     missing: list[Missing] = []
     first: Mapping[str, Any] = {}
@@ -78,9 +79,10 @@ def _sweep(number: int, folder: Path) -> Source:
         command = _command(design, settings)
         cell = read_cell(folder, key)
         if cell is None:
-            reason = _why(folder / "failures" / f"{key}.json")
+            reason = read_failure(folder, key) or "not run yet"
             missing.append(Missing(source=number, place=name, settings=settings, reason=reason, command=command))
             continue
+        check_shape(cell_file(folder, key), cell, "cell")
         first = first or cell
         warnings |= dict.fromkeys(cell["warnings"])
         rows += _rows(number, name, settings, cell["scenario"], cell["summary"], command)
@@ -97,10 +99,6 @@ def _sweep(number: int, folder: Path) -> Source:
         warnings=tuple(warnings),
         definitions=design.get("definitions") or {},
     )
-
-
-def _why(failure: Path) -> str:
-    return str(_object(failure).get("error")) if failure.is_file() else "not run yet"
 
 
 def _command(design: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
@@ -135,25 +133,6 @@ def _rows(
                 command=command,
                 page=page,
             )
-
-
-def _object(path: Path) -> dict[str, Any]:
-    """A JSON file that holds an object.
-
-    Raises
-    ------
-    ScenarioError
-        It is missing, is no JSON, or holds something else.
-    """
-    if not path.is_file():
-        raise ScenarioError(str(path), "no such file", "a folder that `simulate` or `sweep` wrote")
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ScenarioError(str(path), f"no JSON: {error}", "a file that `simulate` or `sweep` wrote") from error
-    if not isinstance(loaded, dict):
-        raise ScenarioError(str(path), type(loaded).__name__, "a JSON object")
-    return loaded
 
 
 def _scenario(path: Path) -> Mapping[str, Any]:

@@ -60,9 +60,11 @@ def reproduce_command(
         from sim.reproduce.experiments import FIGURES
         from sim.reproduce.reproduction import Plan, run_cells, time_auctions, write_records
         from sim.reproduce.text_source import SYNTHETIC, real_text
+        from sim.run_folder import check_folder
         from sim.sweep_progress import cells_bar
 
         folder = out or Path("runs") / ("reproduce" if data is None else "reproduce-real")
+        check_folder(folder)
         plan = Plan(
             figures=tuple(FIGURES) if what is Target.all else (what.value,),
             out=folder,

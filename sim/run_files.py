@@ -1,4 +1,4 @@
-"""Reading the files of a run folder: whatever is wrong with one is said with its name and what to do about it."""
+"""Reading the files of a run or sweep folder: what is wrong with one is said with its name and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from sim.errors import ScenarioError
 from sim.json_rows import short
@@ -16,7 +16,7 @@ from sim.run_shapes import SHAPES
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_object", "read_table", "run_file"]
+__all__ = ["check_shape", "no_number", "read_object", "read_table", "run_file"]
 
 _ANEW = "Simulate anew, or give another run folder."
 
@@ -49,16 +49,16 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
     """
     path = run_file(folder, name)
     try:
-        loaded = json.loads(path.read_bytes(), parse_int=_integer)
+        loaded = json.loads(path.read_bytes(), parse_int=_integer, parse_constant=no_number)
     except json.JSONDecodeError as error:
         raise ScenarioError(f"{path}:{error.lineno}", error.msg, "JSON", _ANEW) from error
-    except (ValueError, RecursionError) as error:  # bytes that are no text, integers of thousands of digits
+    except (ValueError, RecursionError) as error:  # bytes that are no text, integers of thousands of digits, NaN
         raise ScenarioError(str(path), str(error), "JSON", _ANEW) from error
     except OSError as error:
         raise ScenarioError(str(path), str(error.strerror), "a file that can be read") from error
     if not isinstance(loaded, dict):
         raise ScenarioError(str(path), short(loaded), "a JSON object", _ANEW)
-    _check_shape(path, loaded, SHAPES[name])
+    check_shape(path, loaded, name)
     return loaded
 
 
@@ -90,9 +90,21 @@ def _integer(digits: str) -> int:
     return number
 
 
-def _check_shape(path: Path, data: dict[str, Any], shape: type[BaseModel]) -> None:
+def no_number(word: str) -> float:
+    """For `json.loads(…, parse_constant=)`: NaN and infinity are no JSON. Raises ValueError."""
+    raise ValueError(f"{word}, which JSON does not know")
+
+
+def check_shape(path: Path, data: dict[str, Any], name: str) -> None:
+    """Hold what was read from `path` to the shape of that name.
+
+    Raises
+    ------
+    ScenarioError
+        It lacks what such a file holds.
+    """
     try:
-        shape.model_validate(data)
+        SHAPES[name].model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])

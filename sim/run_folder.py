@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import secrets
@@ -11,18 +12,23 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "check_folder",
     "check_page",
     "folder_name",
+    "parquet",
     "partial_beside",
     "run_folder",
     "safe_name",
     "strict_json",
+    "write_bytes",
     "write_text",
 ]
 
@@ -107,14 +113,26 @@ def partial_beside(path: Path) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a whole text file or none; errors as of `partial_beside`."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Write a whole file or none: a temporary name beside it, then a rename; errors as of `partial_beside`."""
     temporary = partial_beside(path)
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content)
         _sync(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def parquet(frame: pl.DataFrame) -> memoryview:
+    """A table as a Parquet file. It is made in memory first: polars does not say when a disk is full."""
+    packed = io.BytesIO()
+    frame.write_parquet(packed, compression="zstd")
+    return packed.getbuffer()
 
 
 def strict_json(data: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the JSON files of a run folder hold (DESIGN.md, Files), as far as anybody reads them: other keys are fine."""
+"""What the JSON files of run and sweep folders hold (DESIGN.md, Files), as far as anybody reads them."""
 
 from __future__ import annotations
 
@@ -161,10 +161,48 @@ class Pacing(_Open):
     cells: list[PacedCell]
 
 
-#: File name → what it holds.
+class Axis(_Open):
+    """One key a sweep varies."""
+
+    key: str
+    design: str
+
+
+class SweepPoint(_Open):
+    """One cell of a sweep."""
+
+    cell: int
+    key: str
+    settings: dict[str, Any]
+
+
+class Sweep(_Open):
+    """sweep.json."""
+
+    name: str
+    status: str
+    scenario: str
+    fixed: dict[str, Any]
+    axes: list[Axis]
+    points: list[SweepPoint]
+    version: str | None = None
+    definitions: dict[str, str] | None = None
+
+
+class Cell(_Open):
+    """A finished cell's file."""
+
+    scenario: dict[str, Any]
+    summary: Summary
+    warnings: list[str]
+
+
+#: File name → what it holds; of a sweep's cells, "cell".
 SHAPES: dict[str, type[BaseModel]] = {
     "summary.json": Summary,
     "manifest.json": Manifest,
     "tree.json": Tree,
     "pacing.json": Pacing,
+    "sweep.json": Sweep,
+    "cell": Cell,
 }

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.run_folder import folder_name, run_folder, strict_json
+from sim.run_folder import folder_name, parquet, run_folder, strict_json
 from sim.scenario import Scenario
 from sim.simulate import RunResult
 
@@ -32,7 +32,7 @@ def save_run(
     name = folder_name(scenario.name, started)
     with run_folder(parent, name) as folder:
         for file, parts in result.frames.items():
-            (folder / f"{file}.parquet").write_bytes(_packed(parts))
+            (folder / f"{file}.parquet").write_bytes(parquet(_concat(parts)))
         (folder / "summary.json").write_text(strict_json(result.summary), encoding="utf-8")
         (folder / "scenario.yaml").write_text(_yaml(scenario.resolved()), encoding="utf-8")
         if result.pacing:
@@ -45,13 +45,10 @@ def save_run(
     return parent / name
 
 
-def _packed(parts: list[pl.DataFrame]) -> memoryview:
-    """A table as a Parquet file. It is written in memory first: polars does not say when a disk is full."""
+def _concat(parts: list[pl.DataFrame]) -> pl.DataFrame:
     import polars as pl
 
-    packed = io.BytesIO()
-    pl.concat(parts).write_parquet(packed, compression="zstd")
-    return packed.getbuffer()
+    return pl.concat(parts)
 
 
 def _manifest(

@@ -19,6 +19,7 @@ from typing import Any
 
 from mechanism.errors import AuctionsError
 from sim.errors import BackendError
+from sim.run_files import no_number
 from sim.run_folder import strict_json, write_text
 from sim.scenario import Scenario, scenario_of
 from sim.yaml_source import Source
@@ -31,6 +32,7 @@ __all__ = [
     "package_version",
     "plain_json",
     "read_cell",
+    "read_failure",
     "run_cell",
 ]
 
@@ -77,10 +79,19 @@ def failure_file(folder: Path, key: str) -> Path:
 def read_cell(folder: Path, key: str) -> dict[str, Any] | None:
     """A finished cell; None where there is none, or where its file was damaged afterwards."""
     try:
-        cell = json.loads(cell_file(folder, key).read_text(encoding="utf-8"))
+        cell = json.loads(cell_file(folder, key).read_bytes(), parse_constant=no_number)
     except (FileNotFoundError, ValueError):
         return None
     return cell if isinstance(cell, dict) and (cell.get("key"), cell.get("status")) == (key, "complete") else None
+
+
+def read_failure(folder: Path, key: str) -> str | None:
+    """Why a cell failed; None where none did, or where its file was damaged afterwards."""
+    try:
+        failure = json.loads(failure_file(folder, key).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return str(failure.get("error")) if isinstance(failure, dict) else None
 
 
 def run_cell(task: CellTask) -> tuple[str, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 from sim.errors import ScenarioError
 from sim.metrics import DEFINITIONS
-from sim.run_folder import partial_beside, safe_name, strict_json, write_text
+from sim.run_folder import check_folder, parquet, safe_name, strict_json, write_bytes, write_text
 from sim.sweep import Plan, SweepOutcome
 from sim.sweep_cell import package_version, plain_json
 from sim.sweep_design import Design
@@ -44,10 +43,9 @@ class SweepFolder:
         Raises
         ------
         ScenarioError
-            The disk has no room for the cells.
-        OSError
-            The folder cannot be written.
+            The folder cannot be written, or its disk has no room for the cells.
         """
+        check_folder(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
         scenario = self.plan.points[0].scenario
         need = len(set(self.plan.keys)) * (CELL_BYTES + TRIAL_BYTES * scenario.trials * len(scenario.schedules))
@@ -63,15 +61,8 @@ class SweepFolder:
         Returns the content of the latter, and how many requests were served in all cells.
         """
         settings = [self.design.settings(index) for index in range(len(self.design))]
-        path, served = self.path / "results.parquet", Counter[str]()
-        temporary = partial_beside(path)
-        try:
-            frame_of(settings, _counting(outcome.cells, served)).write_parquet(temporary, compression="zstd")
-            with temporary.open("rb") as file:
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        served = Counter[str]()
+        write_bytes(self.path / "results.parquet", parquet(frame_of(settings, _counting(outcome.cells, served))))
         description = self.describe(outcome.status, outcome.failures)
         write_text(self.path / "sweep.json", strict_json(description))
         return description, served["ok"]

@@ -171,7 +171,7 @@ def test_wrong_folders_and_baselines_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match='Did you mean "bid-sort"'):
         compare([folder], "bidsort")
     (folder / "summary.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ScenarioError, match="no JSON"):
+    with pytest.raises(ScenarioError, match=r"summary\.json:1"):
         compare([folder])
     with pytest.raises(ScenarioError, match="no finished trial"):
         compare([write_sweep(tmp_path / "s", {"batching.size": [16, 64]}, absent={0: None, 1: None})])

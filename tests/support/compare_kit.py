@@ -54,7 +54,7 @@ def grid_metrics(settings: Mapping[str, Any], schedule: str, trial: int) -> Metr
 
 def summary_of(trials: Mapping[str, Sequence[Metrics]]) -> dict[str, Any]:
     """summary.json, as far as a comparison reads it."""
-    schedules = {label: {"statuses": {"ok": 8}, "trials": list(rows)} for label, rows in trials.items()}
+    schedules = {label: {"statuses": {"ok": 8}, "trials": list(rows), "paired": {}} for label, rows in trials.items()}
     return {"schedules": schedules, "definitions": {"hit_rate": "Σ cached / Σ prompt tokens."}, "seeds": {}}
 
 
