@@ -33,10 +33,11 @@ def median_multiplier(bid: Numbers, value: Numbers) -> Any:
     worth = np.flatnonzero(value > 0)
     if not len(worth):
         return 0
-    multiplier = bid[worth] / value[worth]
+    with np.errstate(over="ignore"):
+        multiplier = _finite(bid[worth] / value[worth], 1)
     order = np.argsort(multiplier, kind="stable")
     below = np.cumsum(value[worth][order])
-    return multiplier[order][np.flatnonzero(2 * below >= below[-1])[0]]
+    return multiplier[order][np.flatnonzero(below >= below[-1] / 2)[0]]
 
 
 def pacing_losses(
@@ -66,7 +67,9 @@ def pacing_losses(
     if users.shape != bids.shape or (len(users) and not 0 <= users.min() <= users.max() < num_users):
         raise MechanismError(f"pacing losses: users must lie in 0 … {num_users - 1}, one a request")
     median = median_multiplier(user_totals(bids, users, num_users), user_totals(values, users, num_users))
-    unlike = user_totals(abs(bids - median * values), users, num_users)
+    with np.errstate(over="ignore"):
+        paced = _finite(median * values, len(values))
+    unlike = user_totals(abs(bids - paced), users, num_users)
     who: IntArray = np.argsort(-unlike, kind="stable")[:limit]
     who = who[unlike[who] > 0]
     total_value = weight_totals(tree, values)
@@ -76,5 +79,12 @@ def pacing_losses(
         return phi_per_node(tree, total_value, order).sum()
 
     now = welfare(bids) if len(who) else 0
-    costs = [welfare(np.where(users == user, median * values, bids)) - now for user in who.tolist()]
+    costs = [welfare(np.where(users == user, paced, bids)) - now for user in who.tolist()]
     return who, np.array(costs, dtype=bids.dtype)
+
+
+def _finite(numbers: Numbers, num_requests: int) -> Numbers:
+    """Numbers that overflowed, as the largest of which that many requests can have each; Fractions as they are."""
+    if numbers.dtype == object:
+        return numbers
+    return np.minimum(numbers, float(np.finfo(np.float64).max) / max(num_requests, 1) ** 2)

@@ -26,37 +26,52 @@ def write_kappa_page(report: KappaReport, out: Path) -> Path:
 
     The page needs no network, follows the reader's light or dark setting, and holds one copy of plotly.js.
     """
-    main, shown = report.main_groups, report.shown
-    users = main[0].users() if main else ()
+    main = report.main_groups
     context = {
         "title": Path(report.source).name or report.source,
         "reading": reading(report),
-        "cards": _cards(main[0]) if main else (),
         "groups": report.groups,
+        "parts": [_part(report, place) for place in range(len(report.groups))],
         "schedules": [_schedule_row(group) for group in report.groups] if report.is_run else [],
         "others": [group.schedule for group in report.groups if group not in main],
         "bounds": (kappa_bounds.against_realised(main), *kappa_bounds.over_batches(main)),
-        "where": _where(report, shown),
-        "where_charts": (kappa_nodes.tree(report.tree), *((kappa_nodes.slack(shown),) if shown else ())),
-        "nodes": _node_rows(shown) if shown else (),
-        "pairs": [_pair_row(pair) for pair in report.pairs],
-        "user_chart": kappa_users.costs(users),
-        "user_rows": kappa_users.rows(users),
-        "num_users": len(users),
         "priced_users": USERS,
-        "median": number(shown.median_multiplier) if shown else "",
-        "of": main[0].schedule if main and report.is_run else None,
         "depth": kappa_depth.by_depth(main),
-        "excluded": _excluded_rows(shown) if shown else (),
     }
     return write_page("kappa_page.html.j2", out, context)
 
 
-def _where(report: KappaReport, shown: KappaDetails | None) -> str:
+def _part(report: KappaReport, place: int) -> Mapping[str, Any]:
+    """What is shown of one schedule, or of the one batch of a file."""
+    group, part = report.groups[place], report.parts[place]
+    shown, users = part.shown, group.users()
+    suffix = f"-{place}" if place else ""
+    return {
+        "label": _schedule_name(group) if report.is_run else "",
+        "of": group.schedule if report.is_run else None,
+        "where": _where(shown) if report.is_run else "",
+        "cards": _cards(group),
+        "where_charts": (
+            kappa_nodes.tree(part.tree, f"kappa-tree{suffix}"),
+            kappa_nodes.slack(shown, f"slack{suffix}"),
+        ),
+        "nodes": _node_rows(shown),
+        "pairs": [_pair_row(pair) for pair in part.pairs],
+        "user_chart": kappa_users.costs(users, f"user-costs{suffix}"),
+        "user_rows": kappa_users.rows(users),
+        "num_users": len(users),
+        "median": number(shown.median_multiplier),
+        "excluded": _excluded_rows(shown),
+    }
+
+
+def _where(shown: KappaDetails) -> str:
     """Which batch the tree, the nodes and the pairs are of."""
-    if shown is None or not report.is_run:
-        return ""
     return f"{shown.found.priced.schedule}, {batch_name(shown)}: the batch with the largest possible loss."
+
+
+def _schedule_name(group: KappaGroup) -> str:
+    return str(group.schedule) if group.by_average_bid else f"{group.schedule}, if served by average bid"
 
 
 def _cards(group: KappaGroup) -> Sequence[tuple[str, str, str]]:
@@ -70,7 +85,7 @@ def _cards(group: KappaGroup) -> Sequence[tuple[str, str, str]]:
     return (
         ("Guaranteed", percent(group.guaranteed), f"Theorem 4.4; its simple form, 1/max κ, says {percent(simple)}"),
         ("Guaranteed pair by pair", percent(group.by_pairs), "our bound: each pair of siblings by itself"),
-        ("Realised", percent(group.realised), verb),
+        ("Realised" if group.by_average_bid else "By average bid", percent(group.realised), verb),
         ("Lost", percent(1 - group.realised), f"of {number(group.best_welfare)}, the best DFS welfare"),
         ("Largest κ", _kappa(largest), excluded),
     )
@@ -84,7 +99,7 @@ def _schedule_row(group: KappaGroup) -> tuple[str, ...]:
     bounds = [float(each.found.bound.bound) for each in group.batches]
     largest = max(float(each.found.bound.kappa.max(initial=1.0)) for each in group.batches)
     return (
-        str(group.schedule) if group.by_average_bid else f"{group.schedule}, if served by average bid",
+        _schedule_name(group),
         f"{len(group.batches):,}",
         percent(group.guaranteed),
         percent(group.by_pairs),

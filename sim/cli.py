@@ -25,6 +25,7 @@ from sim.cli_options import (
 from sim.cli_output import print_json, print_table, say
 from sim.compare_command import compare_command
 from sim.foreign_rooms import foreign_room
+from sim.kappa_command import kappa_command
 from sim.reproduce_command import reproduce_command
 from sim.simulate_command import simulate_command
 from sim.sweep_command import sweep_command
@@ -84,41 +85,19 @@ def auction(
     ] = None,
     tokenizer: TokenizerOption = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Clear one auction over a file of requests: order and payments."""
     from sim.batch_file import read_batch
     from sim.clearing_report import auction_table, clear_batch
-
-    result = clear_batch(read_batch(batch, tokenizer=tokenizer), schedule, payment)
-    print_json(result) if as_json else print_table(auction_table(result))
-
-
-@app.command()
-def kappa(
-    source: Annotated[Path, typer.Argument(metavar="BATCH.jsonl|RUN", help="A file of requests, or a run folder.")],
-    tokenizer: TokenizerOption = None,
-    out: PageOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """How much welfare uneven pacing can cost, by Theorem 4.4, how much it did, and where."""
-    from sim.kappa_command import kappa_of
     from sim.progress_bar import reading_bar
-    from sim.run_folder import check_page
 
-    check_page(out)
     with reading_bar(show=not quiet):
-        found = kappa_of(source, tokenizer, _backend_types())
+        result = clear_batch(read_batch(batch, tokenizer=tokenizer), schedule, payment)
     if as_json:
-        print_json(found.to_json())
-    if out is not None:
-        from reports.kappa_page import write_kappa_page
-
-        say(f"page: {write_kappa_page(found.report, out)}")
-    if not as_json and not quiet:
-        from sim.kappa_table import kappa_table
-
-        print_table(kappa_table(found.report))
+        print_json(result)
+    elif not quiet:
+        print_table(auction_table(result))
 
 
 @app.command()
@@ -260,6 +239,7 @@ app.command()(audit_command(_backend_types, _late("reports.audit_page:write_audi
 for command in (
     calibrate_command,
     compare_command,
+    kappa_command,
     reproduce_command,
     sweep_command,
     validate_command,

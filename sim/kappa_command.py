@@ -1,18 +1,27 @@
-"""What the `kappa` command finds in a batch file or in a run folder."""
+"""The `kappa` command, and what it finds in a batch file or in a run folder."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from sim.cli_options import JsonOption, PageOption, QuietOption, TokenizerOption
+from sim.cli_output import print_json, print_table, say
 from sim.errors import ScenarioError
 from sim.kappa import KappaOfBatch, read_priced_batch
 from sim.kappa_report import KappaReport, report_kappa
 
-__all__ = ["KappaFound", "kappa_of"]
+__all__ = ["KappaFound", "kappa_command", "kappa_of"]
+
+Source = Annotated[Path, typer.Argument(metavar="BATCH.jsonl|RUN", help="A file of requests, or a run folder.")]
+Schedule = Annotated[
+    str | None, typer.Option("--schedule", metavar="LABEL", help="Run: only this one; default: all, worst first.")
+]
 
 
 @dataclass(frozen=True)
@@ -37,15 +46,19 @@ class KappaFound:
         return report_kappa(self.source, self.batches, is_run=self.is_run)
 
 
-def kappa_of(source: Path, tokenizer: str | None, backend_types: Mapping[str, type[Any]]) -> KappaFound:
-    """Read a `.jsonl` file of requests, or rebuild the auctions of a run folder.
+def kappa_of(
+    source: Path, tokenizer: str | None, backend_types: Mapping[str, type[Any]], schedule: str | None = None
+) -> KappaFound:
+    """Read a `.jsonl` file of requests, or rebuild the auctions of a run folder; of one schedule, or of all.
 
     Raises
     ------
     ScenarioError
-        Neither of the two, a file that breaks its format, or a run whose workload has changed.
+        Neither of the two, a file that breaks its format, a run whose workload has changed, or no such schedule.
     """
     if not source.is_dir():
+        if schedule is not None:
+            raise ScenarioError("--schedule", f"it with the file {source}", "it with a run folder, of whose schedules")
         return KappaFound(str(source), False, (KappaOfBatch.of(read_priced_batch(source, tokenizer)),))
     if tokenizer is not None:
         raise ScenarioError(
@@ -53,4 +66,41 @@ def kappa_of(source: Path, tokenizer: str | None, backend_types: Mapping[str, ty
         )
     from sim.kappa_run import priced_batches
 
-    return KappaFound(str(source), True, tuple(map(KappaOfBatch.of, priced_batches(source, backend_types))))
+    return KappaFound(str(source), True, tuple(map(KappaOfBatch.of, priced_batches(source, backend_types, schedule))))
+
+
+def kappa_command(
+    backend_types: Callable[[], Mapping[str, type[Any]]], late: Callable[[str], Callable[..., Any]]
+) -> Callable[..., None]:
+    """The command as a function for typer."""
+    write_page = late("reports.kappa_page:write_kappa_page")
+
+    def kappa(
+        source: Source,
+        schedule: Schedule = None,
+        tokenizer: TokenizerOption = None,
+        out: PageOption = None,
+        as_json: JsonOption = False,
+        quiet: QuietOption = False,
+    ) -> None:
+        """How much welfare uneven pacing can cost, by Theorem 4.4, how much it did, and where."""
+        from sim.progress_bar import reading_bar
+        from sim.run_folder import check_page
+
+        check_page(out)
+        try:
+            with reading_bar(show=not quiet):
+                found = kappa_of(source, tokenizer, backend_types(), schedule)
+            if as_json:
+                print_json(found.to_json())
+            if out is not None:
+                say(f"page: {write_page(found.report, out)}")
+            if not as_json and not quiet:
+                from sim.kappa_table import kappa_table
+
+                print_table(kappa_table(found.report))
+        except KeyboardInterrupt:
+            say("interrupted: the bounds were not finished, and no page was written")
+            raise typer.Exit(130) from None
+
+    return kappa

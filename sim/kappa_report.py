@@ -9,7 +9,7 @@ from sim.kappa import KappaOfBatch
 from sim.kappa_details import InvertedPair, KappaDetails, UserPacing, examine, inverted_pairs
 from sim.kappa_tree import KappaNode, kappa_tree
 
-__all__ = ["KappaGroup", "KappaReport", "UserTotal", "report_kappa"]
+__all__ = ["KappaGroup", "KappaPart", "KappaReport", "UserTotal", "report_kappa"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +95,21 @@ class KappaGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KappaPart:
+    """The batch of a group that is shown, the one with the largest loss allowed: its nodes that matter, its pairs."""
+
+    shown: KappaDetails
+    tree: tuple[KappaNode, ...]
+    pairs: tuple[InvertedPair, ...]
+
+    @classmethod
+    def of(cls, group: KappaGroup) -> KappaPart:
+        """Look into the batch."""
+        shown = group.batches[group.worst]
+        return cls(shown=shown, tree=kappa_tree(shown.found), pairs=inverted_pairs(shown.found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KappaReport:
     """What there is to tell.
 
@@ -102,22 +117,25 @@ class KappaReport:
     ----------
     source : the file or folder.
     is_run : whether it is a run.
-    groups : one a schedule, those served by average-bid DFS first; empty for a run without an auction.
-    shown : the batch whose tree and pairs are shown: the worst of the first group.
-    tree, pairs : its nodes that matter, and its costliest inverted pairs.
+    groups : one a schedule, those served by average-bid DFS first, then by the largest loss allowed, in money; empty
+        for a run without an auction.
+    parts : what is shown of each.
     """
 
     source: str
     is_run: bool
     groups: tuple[KappaGroup, ...]
-    shown: KappaDetails | None
-    tree: tuple[KappaNode, ...]
-    pairs: tuple[InvertedPair, ...]
+    parts: tuple[KappaPart, ...]
 
     @property
     def main_groups(self) -> tuple[KappaGroup, ...]:
         """The groups served by average-bid DFS, which the theorem is about; the first one where there are none."""
         return tuple(group for group in self.groups if group.by_average_bid) or self.groups[:1]
+
+    @property
+    def shown(self) -> KappaDetails | None:
+        """The batch that is shown first."""
+        return self.parts[0].shown if self.parts else None
 
 
 def report_kappa(source: str, found: Sequence[KappaOfBatch], *, is_run: bool) -> KappaReport:
@@ -125,13 +143,9 @@ def report_kappa(source: str, found: Sequence[KappaOfBatch], *, is_run: bool) ->
     by_schedule: dict[str | None, list[KappaDetails]] = {}
     for each in found:
         by_schedule.setdefault(each.priced.schedule, []).append(examine(each))
-    groups = sorted((KappaGroup.of(batches) for batches in by_schedule.values()), key=lambda g: not g.by_average_bid)
-    shown = groups[0].batches[groups[0].worst] if groups else None
-    return KappaReport(
-        source=source,
-        is_run=is_run,
-        groups=tuple(groups),
-        shown=shown,
-        tree=kappa_tree(shown.found) if shown else (),
-        pairs=inverted_pairs(shown.found) if shown else (),
+    groups = sorted(
+        (KappaGroup.of(batches) for batches in by_schedule.values()),
+        key=lambda group: (not group.by_average_bid, -group.best_welfare * (1 - group.guaranteed)),
     )
+    parts = tuple(map(KappaPart.of, groups))
+    return KappaReport(source=source, is_run=is_run, groups=tuple(groups), parts=parts)

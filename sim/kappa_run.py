@@ -16,7 +16,7 @@ import numpy as np
 from mechanism.dfs import averages, families_in, weight_totals
 from mechanism.prompts import FloatArray, IntArray
 from mechanism.radix_tree import RadixTree, build_tree
-from sim.errors import ScenarioError
+from sim.errors import ScenarioError, did_you_mean
 from sim.kappa import PricedBatch
 from sim.population import Population
 from sim.requests import RequestTable
@@ -36,8 +36,10 @@ _AVERAGE_BID = "dfs-bid"
 _ROUNDING = 1e-12  # relative
 
 
-def priced_batches(folder: Path, backend_types: Mapping[str, type[Any]]) -> Iterator[PricedBatch]:
-    """Every auction of a run, by schedule, trial and batch.
+def priced_batches(
+    folder: Path, backend_types: Mapping[str, type[Any]], schedule: str | None = None
+) -> Iterator[PricedBatch]:
+    """Every auction of a run, or of its schedule with this label, by schedule, trial and batch.
 
     Requests of a batch stand in the order in which average-bid DFS served them; under other rules by arrival, then in
     table order. So ties are broken as they were.
@@ -45,16 +47,20 @@ def priced_batches(folder: Path, backend_types: Mapping[str, type[Any]]) -> Iter
     Raises
     ------
     ScenarioError
-        No run folder, or requests that the scenario no longer makes.
+        No run folder, requests that the scenario no longer makes, or no schedule of that label.
     """
     import polars as pl
 
     scenario = load_scenario(run_file(folder, "scenario.yaml"), backend_types)
+    labels = [entry.label for entry in scenario.schedules]
+    if schedule is not None and schedule not in labels:
+        hint = did_you_mean(schedule, labels)
+        raise ScenarioError("--schedule", f'"{schedule}"', f"a schedule of {folder}", hint)
     rows = read_table(folder, "requests.parquet", _types(_REQUESTS))
     auctions = read_table(folder, "auctions.parquet", _types(_AUCTIONS))
     population = Population(scenario)
     tables = {trial: population.requests(trial)[0] for trial in rows["trial"].unique().sort().to_list()}
-    for entry in scenario.schedules:
+    for entry in (each for each in scenario.schedules if schedule in (None, each.label)):
         for trial, requests in tables.items():
             cell = (pl.col("schedule") == entry.label) & (pl.col("trial") == trial)
             mine = rows.filter(cell)

@@ -25,12 +25,16 @@ def kappa_table(report: KappaReport) -> Group:
         parts.append(_schedules(report))
     if report.shown is not None and len(report.shown.found.bound.node):
         parts.append(_nodes(report.shown, of_run=report.is_run))
+    if len(report.groups) > 1:
+        parts.append(
+            Text("--schedule LABEL shows the nodes of another schedule; those of the page can be picked there.")
+        )
     return Group(*parts)
 
 
 def _schedules(report: KappaReport) -> Table:
     table = Table("schedule", header_style="bold")
-    for title in ("auctions", "guaranteed", "by pairs", "realised", "lowest bound", "largest κ"):
+    for title in ("auctions", "guaranteed", "by pairs", "average-bid DFS", "lowest bound", "largest κ"):
         table.add_column(title, justify="right")
     for group in report.groups:
         largest = max(float(each.found.bound.kappa.max(initial=1.0)) for each in group.batches)

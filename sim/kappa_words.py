@@ -67,6 +67,10 @@ def _of_group(group: KappaGroup, *, named: bool) -> list[str]:
     if named:
         count = len(group.batches)
         what = f"{group.schedule}, {count:,} auction{'s' if count != 1 else ''}: "
+    if not any(len(each.found.bound.node) for each in group.batches):
+        many = len(group.batches) > 1
+        why = "requests wait one at a time" if many else "one request waits alone"
+        return [f"{what}nobody competes: {why}, so there is no welfare to lose."]
     if group.best_welfare == 0:
         return [f"{what}no order is worth more than another, so there is nothing to lose."]
     if group.guaranteed > 1 - NOTHING:
@@ -127,15 +131,19 @@ def _where_in_batch(each: KappaDetails) -> str:
 
 
 def _excluded(group: KappaGroup) -> list[str]:
-    nodes, held = 0, 0.0
+    nodes, unlike, held = 0, 0, 0.0
     for each in group.batches:
-        infinite = np.isinf(each.found.bound.kappa)
+        bound = each.found.bound
+        infinite = np.isinf(bound.kappa)
         nodes += int(infinite.sum())
+        unlike += int((infinite & (bound.value_without_bid + bound.bid_without_value == 0)).sum())
         held += float(each.found.weight[infinite].sum()) * each.found.best_welfare
     share = held / group.best_welfare
     if not nodes or share <= NOTHING:
         return []
+    hole = "something there has value and no bid, or a bid and no value"
+    apart = "multipliers there are further apart than a double can hold"
+    why = apart if unlike == nodes else f"{hole}{f'; at {unlike:,} of them, {apart}' if unlike else ''}"
     return [
-        f"Nothing is guaranteed at {nodes:,} node{'s' if nodes != 1 else ''} with {percent(share)} of the welfare: "
-        "something there has value and no bid, or a bid and no value."
+        f"Nothing is guaranteed at {nodes:,} node{'s' if nodes != 1 else ''} with {percent(share)} of the welfare: {why}."
     ]

@@ -37,7 +37,7 @@ def by_depth(groups: Sequence[KappaGroup]) -> tuple[Chart, ...]:
             "% of the best welfare",
             depth,
             kappa,
-            100 * weight / total,
+            100 * (weight / total),
         ),
     )
 

@@ -22,11 +22,11 @@ _BARS = 10
 _LABELS = 5
 
 
-def tree(nodes: Sequence[KappaNode]) -> Chart:
+def tree(nodes: Sequence[KappaNode], key: str = "kappa-tree") -> Chart:
     """The tree of the nodes that matter: size Ω, colour κ, what matters most on top."""
     title = "The prompt tree, where siblings compete"
     if not nodes:
-        return Chart(key="kappa-tree", title=title, missing="No node has two children: nobody competes.")
+        return Chart(key=key, title=title, missing="No node has two children: nobody competes.")
     heights = _heights(nodes)
     hidden = sum(node.hidden for node in nodes)
     caption = (
@@ -38,7 +38,7 @@ def tree(nodes: Sequence[KappaNode]) -> Chart:
         caption += f" {hidden:,} more nodes, which matter less, are not drawn."
     leaves = len({height for height in heights if height == int(height)})
     return Chart(
-        key="kappa-tree",
+        key=key,
         title=title,
         caption=caption,
         figure=figure(
@@ -52,7 +52,7 @@ def tree(nodes: Sequence[KappaNode]) -> Chart:
     )
 
 
-def slack(shown: KappaDetails) -> Chart:
+def slack(shown: KappaDetails, key: str = "slack") -> Chart:
     """At every node that matters: what is lost, what pairs might still lose, what only κ reckons with."""
     found = shown.found
     ranked = sorted(range(len(found.allowed)), key=lambda place: -float(found.allowed[place]))
@@ -92,7 +92,7 @@ def slack(shown: KappaDetails) -> Chart:
     )
     drawn.update_layout(legend_traceorder="normal")
     return Chart(
-        key="slack",
+        key=key,
         title="Where the possible loss sits, and where the slack is",
         caption="Each bar is the loss Theorem 4.4 allows at a node. κ lets the two most different children stand for"
         " all pairs; the pair bound (ours) takes each pair of siblings by itself, and only if the one worth less is"

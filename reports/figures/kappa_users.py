@@ -17,7 +17,7 @@ _ROWS = 40
 _NOTHING = 1e-9  # of the best welfare
 
 
-def costs(users: Sequence[UserTotal]) -> Chart:
+def costs(users: Sequence[UserTotal], key: str = "user-costs") -> Chart:
     """What would be won if one user alone were paced like the median one."""
     priced = [user for user in users if user.cost is not None and abs(user.cost) > _NOTHING]
     shown = sorted(priced, key=lambda user: -abs(user.cost or 0.0))[:_BARS]
@@ -32,7 +32,7 @@ def costs(users: Sequence[UserTotal]) -> Chart:
         hovertemplate="%{customdata}<br>%{x:.3g} % of the best welfare<extra>%{y}</extra>",
     )
     return Chart(
-        key="user-costs",
+        key=key,
         title="Whose pacing costs welfare",
         caption="The welfare that would be won if this user alone bid his values times the median multiplier, all else"
         " equal. Below zero: his pacing undoes another's. The bars do not add up to the loss: two users may spoil the"

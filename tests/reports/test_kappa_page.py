@@ -97,6 +97,21 @@ def test_a_run_is_drawn_batch_by_batch(tmp_path: Path) -> None:
         assert words in page.text
 
 
+def test_every_schedule_can_be_picked_the_worst_first(tmp_path: Path) -> None:
+    found = [
+        priced(rows, schedule=schedule, trial=0, batch=0)
+        for schedule, rows in (("truth", TRUTHFUL), ("mild", FOUR), ("hole", HOLE))
+    ]
+    page = render(tmp_path, found, is_run=True)
+    assert page.tags.count("input") == 3
+    labels = re.findall(r'<label for="schedule-(\d)">(.*?)</label>', page.source)
+    assert labels == [("0", "hole"), ("1", "mild"), ("2", "truth")]
+    names = set(figures(page))
+    assert {"kappa-tree", "kappa-tree-1", "slack", "slack-1", "user-costs", "user-costs-1"} <= names
+    assert "mild, batch 0 of trial 0: the batch with the largest possible loss." in page.text
+    assert "input" not in render(tmp_path, [priced(FOUR)], is_run=False).tags
+
+
 def test_a_batch_below_its_bound_is_an_alarm(tmp_path: Path) -> None:
     """It cannot be; the page must show it if it is."""
     good, bad = run_of(FOUR, FOUR, schedules=("dfs-bid",))
@@ -156,6 +171,13 @@ def test_it_opens_offline_without_an_error(browser, tmp_path: Path, theme: str, 
     assert [section.get_attribute("id") for section in sections] == SECTIONS
     assert all(section.is_visible() and section.bounding_box()["height"] > 60 for section in sections)
     assert len(visit.page.query_selector_all(".plot .main-svg")) >= 7
+    tree = visit.page.query_selector("#kappa-tree").bounding_box()
+    visit.page.query_selector("label[for=schedule-1]").click()
+    assert not visit.page.query_selector("#kappa-tree").is_visible()
+    assert set(visit.draw_all()) == {theme}
+    assert visit.page.query_selector("#kappa-tree-1").bounding_box()["width"] == tree["width"]
+    assert visit.page.query_selector("#excluded .of-1").is_visible()
+    assert not visit.page.query_selector("#excluded .of-0").is_visible()
     visit.page.evaluate("scrollTo(0, 0)")
     reading = visit.page.query_selector(".reading").bounding_box()
     assert reading["y"] + reading["height"] < 800  # in the first screen

@@ -137,3 +137,40 @@ def test_a_run_needs_no_tokenizer(capsys: Capsys, run: Path) -> None:
     done = run_cli(capsys, "kappa", run, "--tokenizer", "o200k")
     assert done.code == 2
     assert "--tokenizer" in done.err
+
+
+def test_one_schedule_can_be_asked_for(capsys: Capsys, run: Path) -> None:
+    every = kappa(capsys, run)
+    done = run_cli(capsys, "kappa", run, "--schedule", "bid-sort", "--json")
+    assert json.loads(done.out)["auctions"] == [each for each in every if each["schedule"] == "bid-sort"]
+    said = run_cli(capsys, "kappa", run, "--schedule", "bid-sort").out
+    assert "Where welfare may be lost, bid-sort" in said
+    assert "dfs-bid" not in said
+    done = run_cli(capsys, "kappa", run, "--schedule", "bid-srt")
+    assert (done.code, 'Did you mean "bid-sort"?' in done.err) == (2, True)
+
+
+def test_a_file_has_no_schedules(capsys: Capsys, tmp_path: Path) -> None:
+    done = run_cli(capsys, "kappa", write_rows(tmp_path / "rows.jsonl", rows()), "--schedule", "dfs-bid")
+    assert (done.code, "--schedule: found it with the file" in done.err) == (2, True)
+
+
+def test_ctrl_c_is_a_sentence(capsys: Capsys, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.kappa_run.build_tree", interrupted)
+    done = run_cli(capsys, "kappa", run, "--json")
+    assert (done.code, done.out, done.err) == (
+        130,
+        "",
+        "interrupted: the bounds were not finished, and no page was written\n",
+    )
+
+
+def test_numbers_at_the_end_of_doubles_warn_nobody(capsys: Capsys, tmp_path: Path) -> None:
+    scale = [{"bid": 1e-300, "value": 1e300}, {"bid": 1e306, "value": 1e-300}, {"bid": 1.0, "value": 1e306}]
+    ends = [{"user": f"u{n}", "tokens": [n % 2, n], **scale[n % 3]} for n in range(6)]
+    page = tmp_path / "k.html"
+    done = run_cli(capsys, "kappa", write_rows(tmp_path / "rows.jsonl", ends), "--out", page)
+    assert (done.code, done.err) == (0, f"page: {page}\n")

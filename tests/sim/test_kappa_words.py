@@ -53,7 +53,20 @@ def test_nothing_to_lose() -> None:
     (said,) = reading(of_file([{**row, "bid": 0.7 * row["value"]} for row in FOUR]))
     assert said.startswith("100 % guaranteed and realised:")
     (said,) = reading(of_file(FOUR[:1]))
+    assert said == "nobody competes: one request waits alone, so there is no welfare to lose."
+    (said,) = reading(of_run(("dfs-bid", True, FOUR[:1]), ("dfs-bid", True, FOUR[1:2])))
+    assert said.startswith("dfs-bid, 2 auctions: nobody competes: requests wait one at a time")
+    (said,) = reading(of_file([{**row, "value": 0.0} for row in FOUR]))
     assert said.startswith("no order is worth more than another")
+
+
+def test_multipliers_beyond_a_double_are_no_missing_bids() -> None:
+    rows = [{**row, "bid": 1e-300 if row["user"] == "u2" else 1e300 * row["bid"]} for row in FOUR]
+    (said,) = reading(of_file(rows))
+    assert "nodes with 100 % of the welfare: multipliers there are further apart than a double can hold." in said
+    rows[3] = {**rows[3], "bid": 0.0}
+    (said,) = reading(of_file(rows))
+    assert "or a bid and no value; at 1 of them, multipliers there are further apart" in said
 
 
 def test_a_file_without_values() -> None:
@@ -67,6 +80,17 @@ def test_a_run_over_its_batches() -> None:
         "dfs-bid, 2 auctions: 73.2 % guaranteed, 89.3 % realised (at worst 46.4 % and 78.6 %, in batch 0"
     )
     assert "47 % of the possible loss sits at the root" in said
+
+
+def test_the_schedule_with_the_largest_possible_loss_comes_first() -> None:
+    worse = [{**row, "bid": 0.0} if row["user"] == "u2" else row for row in FOUR]
+    report = of_run(
+        ("truthful", True, TRUTHFUL), ("ours", True, FOUR), ("silent", True, worse), ("other", False, worse)
+    )
+    assert [group.schedule for group in report.groups] == ["silent", "ours", "truthful", "other"]
+    assert report.shown is not None
+    assert report.shown.found.priced.schedule == "silent"
+    assert [part.shown.found.priced.schedule for part in report.parts] == ["silent", "ours", "truthful", "other"]
 
 
 def test_schedules_that_serve_otherwise_come_last_and_unread() -> None:

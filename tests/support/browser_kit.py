@@ -28,9 +28,9 @@ class Visit:
         self.page.goto(self.address)
 
     def draw_all(self) -> list[str]:
-        """Scroll to every figure until it is drawn; the themes they were drawn in."""
-        for plot in self.page.query_selector_all(".plot"):
+        """Scroll to every figure that can be seen until it is drawn; the themes they were drawn in."""
+        seen = [plot for plot in self.page.query_selector_all(".plot") if plot.is_visible()]
+        for plot in seen:
             plot.scroll_into_view_if_needed()
-        self.page.wait_for_selector(".plot:not([data-drawn])", state="detached")
-        drawn: list[str] = self.page.eval_on_selector_all(".plot", "plots => plots.map(plot => plot.dataset.drawn)")
-        return drawn
+            self.page.wait_for_function("plot => plot.dataset.drawn", arg=plot)
+        return [plot.get_attribute("data-drawn") for plot in seen]
