@@ -144,6 +144,5 @@ def _excluded(group: KappaGroup) -> list[str]:
     hole = "something there has value and no bid, or a bid and no value"
     apart = "multipliers there are further apart than a double can hold"
     why = apart if unlike == nodes else f"{hole}{f'; at {unlike:,} of them, {apart}' if unlike else ''}"
-    return [
-        f"Nothing is guaranteed at {nodes:,} node{'s' if nodes != 1 else ''} with {percent(share)} of the welfare: {why}."
-    ]
+    where = f"{nodes:,} node{'s' if nodes != 1 else ''} with {percent(share)} of the welfare"
+    return [f"Nothing is guaranteed at {where}: {why}."]
