@@ -63,7 +63,7 @@ def test_nothing_to_lose() -> None:
 def test_multipliers_beyond_a_double_are_no_missing_bids() -> None:
     rows = [{**row, "bid": 1e-300 if row["user"] == "u2" else 1e300 * row["bid"]} for row in FOUR]
     (said,) = reading(of_file(rows))
-    assert "Nothing is guaranteed at 1 node with 57.1 % of the welfare: multipliers there are further apart than a double can hold." in said
+    assert "Nothing is guaranteed at 1 node with 57.1 % of the welfare: multipliers there are further apart" in said
     rows[3] = {**rows[3], "bid": 0.0}
     (said,) = reading(of_file(rows))
     assert "or a bid and no value; at 1 of them, multipliers there are further apart" in said
