@@ -14,7 +14,7 @@ from reports.figures import kappa_bounds, kappa_depth, kappa_nodes, kappa_users
 from reports.text import number
 from sim.kappa_details import USERS, InvertedPair, KappaDetails, Sibling
 from sim.kappa_report import KappaGroup, KappaReport
-from sim.kappa_words import batch_name, node_name, percent, prefix_name, reading
+from sim.kappa_words import batch_name, group_reading, node_name, percent, prefix_name, reading, remarks
 
 __all__ = ["write_kappa_page"]
 
@@ -29,7 +29,7 @@ def write_kappa_page(report: KappaReport, out: Path) -> Path:
     main = report.main_groups
     context = {
         "title": Path(report.source).name or report.source,
-        "reading": reading(report),
+        "remarks": remarks(report) if report.groups else reading(report),
         "groups": report.groups,
         "parts": [_part(report, place) for place in range(len(report.groups))],
         "schedules": [_schedule_row(group) for group in report.groups] if report.is_run else [],
@@ -50,6 +50,7 @@ def _part(report: KappaReport, place: int) -> Mapping[str, Any]:
         "label": _schedule_name(group) if report.is_run else "",
         "of": group.schedule if report.is_run else None,
         "where": _where(shown) if report.is_run else "",
+        "reading": group_reading(group, named=report.is_run),
         "cards": _cards(group),
         "where_charts": (
             kappa_nodes.tree(part.tree, f"kappa-tree{suffix}"),

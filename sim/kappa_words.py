@@ -10,7 +10,7 @@ import numpy as np
 from sim.kappa_details import NOTHING, KappaDetails
 from sim.kappa_report import KappaGroup, KappaReport
 
-__all__ = ["batch_name", "node_name", "percent", "prefix_name", "reading"]
+__all__ = ["batch_name", "group_reading", "node_name", "percent", "prefix_name", "reading", "remarks"]
 
 
 def percent(share: float, decimals: int = 1) -> str:
@@ -50,9 +50,14 @@ def reading(report: KappaReport) -> list[str]:
     """The report in a paragraph for every schedule that serves by average bid, the most important words first."""
     if not report.groups:
         return ["The run held no auction: there is nothing to guarantee."]
+    return [group_reading(group, named=report.is_run) for group in report.main_groups] + remarks(report)
+
+
+def remarks(report: KappaReport) -> list[str]:
+    """What holds for the whole report."""
+    said = []
     main = report.main_groups
-    said = [" ".join(_of_group(group, named=report.is_run)) for group in main]
-    if not main[0].by_average_bid:
+    if main and not main[0].by_average_bid:
         said.append(
             "No schedule of this run serves by average bid; the figures are what average-bid DFS would have made of "
             f"the bids under {main[0].schedule}."
@@ -62,11 +67,17 @@ def reading(report: KappaReport) -> list[str]:
     return said
 
 
+def group_reading(group: KappaGroup, *, named: bool) -> str:
+    """One schedule in a paragraph, or the batch of a file."""
+    return " ".join(_of_group(group, named=named))
+
+
 def _of_group(group: KappaGroup, *, named: bool) -> list[str]:
     what = ""
     if named:
         count = len(group.batches)
-        what = f"{group.schedule}, {count:,} auction{'s' if count != 1 else ''}: "
+        otherwise = "" if group.by_average_bid else ", had average-bid DFS served"
+        what = f"{group.schedule}, {count:,} auction{'s' if count != 1 else ''}{otherwise}: "
     if not any(len(each.found.bound.node) for each in group.batches):
         many = len(group.batches) > 1
         why = "requests wait one at a time" if many else "one request waits alone"

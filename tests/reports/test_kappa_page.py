@@ -179,7 +179,7 @@ def test_it_opens_offline_without_an_error(browser, tmp_path: Path, theme: str, 
     assert visit.page.query_selector("#excluded .of-1").is_visible()
     assert not visit.page.query_selector("#excluded .of-0").is_visible()
     visit.page.evaluate("scrollTo(0, 0)")
-    reading = visit.page.query_selector(".reading").bounding_box()
+    reading = visit.page.query_selector(".of-1 .reading").bounding_box()
     assert reading["y"] + reading["height"] < 800  # in the first screen
     assert visit.page.evaluate("document.documentElement.scrollWidth") == width
     assert visit.said == []
