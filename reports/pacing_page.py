@@ -10,11 +10,12 @@ from reports._page import write_page
 from reports.figures import budgets
 from reports.text import number
 from sim.errors import ScenarioError
+from sim.pacing_words import ERRORS, NEEDS_TRUTH, agents_text, growth_text
 from sim.run_files import read_object
 
 __all__ = ["write_pacing_page"]
 
-_ROWS = 64
+_ROWS = 24
 
 
 def write_pacing_page(run: Path, out: Path) -> Path:
@@ -33,7 +34,7 @@ def write_pacing_page(run: Path, out: Path) -> Path:
     cells, summary, manifest = (read_object(run, name) for name in ("pacing.json", "summary.json", "manifest.json"))
     pacing = summary.get("pacing") or {"schedules": {}}
     first = {cell["schedule"]: cell for cell in reversed(cells["cells"])}
-    labels = list(pacing["schedules"])
+    labels = sorted(pacing["schedules"], key=lambda label: -pacing["schedules"][label]["horizon"])
     if not labels or not set(labels) <= first.keys():
         expected = f"those under pacing in summary.json: {', '.join(labels) or 'none'}"
         raise ScenarioError(
@@ -45,6 +46,8 @@ def write_pacing_page(run: Path, out: Path) -> Path:
         "alarms": [alarm for label, found in pacing["schedules"].items() for alarm in _alarms(label, found)],
         "cards": [_card(label, found) for label, found in pacing["schedules"].items()],
         "rows": [_row(label, found) for label, found in pacing["schedules"].items()],
+        "growth_text": growth_text(pacing["exponent"]) if pacing["exponent"] else "",
+        "errors": ERRORS,
         "growth": budgets.growth(pacing["exponent"]),
         "parts": [_part(place, label, first[label]) for place, label in enumerate(labels)],
         "definitions": pacing["definitions"],
@@ -57,10 +60,11 @@ def _reading(found: Mapping[str, Any]) -> str:
     welfare, guaranteed = found["welfare_vs_truthful_pct"], found["guaranteed_pct"]
     sentences = []
     if welfare["mean"] is not None:
-        error = "" if welfare["se"] is None else f" ± {welfare['se']:.2g}"
+        error = "" if welfare["se"] is None else f" ± {welfare['se']:.2f}"
+        who, least = agents_text(found.get("agents", ())), number(guaranteed["mean"], 1, signed=True)
         sentences.append(
-            f"Pacing moved welfare by {number(welfare['mean'], 2, signed=True)}{error} % of what the truth would have "
-            f"made; the κ bound guarantees no less than {number(guaranteed['mean'], 1, signed=True)} %."
+            f"{who} moved welfare by {number(welfare['mean'], 2, signed=True)}{error} % of what the truth would have "
+            f"made; the κ bound guarantees no less than {least} %."
         )
     spent = "" if found["spent_pct"] is None else f" and spent {found['spent_pct']:.1f} % of it in all"
     if found["overspent"] == 0:
@@ -69,6 +73,8 @@ def _reading(found: Mapping[str, Any]) -> str:
         sentences.append(
             f"Users stayed {found['regret_pct']:.1f} % below an upper bound on their best utility in hindsight."
         )
+    elif found["regret"]["mean"] is None:
+        sentences.append(NEEDS_TRUTH)
     return " ".join(sentences)
 
 
@@ -128,7 +134,7 @@ def _user_row(user: Mapping[str, Any]) -> Sequence[str]:
         str(user["user"]) + (f", period {user['period']}" if user["period"] else ""),
         number(budget),
         number(100 * user["spent"] / budget if budget > 0 else None, 1),
-        number(sum(multipliers) / len(multipliers) if multipliers else None, 3),
+        number(sum(multipliers) / len(multipliers), 3) if multipliers else "–",
         "–" if user["mu"] is None else number(1 / (1 + user["mu"]), 3),
         number(user["utility"]),
         "–" if bound is None else number(bound),

@@ -51,6 +51,8 @@ class Curve:
 class PacedUser:
     """One user's budget and what became of it, in one period of `horizon` auctions (without renewal: the run).
 
+    `curve`: of the first period.
+
     `bound` is the hindsight bound on his utility, `mu` where it is attained; None where regret is not defined: it
     takes a truthful payment rule.
     """
@@ -80,6 +82,7 @@ class PacedCell:
     welfare, best : (T,) Σ v·x of every auction as scheduled, and of the best order of the rule's domain, money.
     bound : (T,) the share of `best` that Theorem 4.4 guarantees; None where no order is the best for the bids.
     users : those with a budget.
+    agents : who bids, by the names of the agents.
     overspent : auctions after which some user had spent more than his budget.
     """
 
@@ -89,6 +92,7 @@ class PacedCell:
     best: FloatArray | None
     bound: FloatArray | None
     users: tuple[PacedUser, ...]
+    agents: tuple[str, ...]
     overspent: int
 
     def to_json(self) -> dict[str, Any]:
@@ -101,6 +105,7 @@ class PacedCell:
             "trial": self.trial,
             "auctions": {name: None if column is None else column.tolist() for name, column in columns.items()},
             "users": [{**asdict(user), "regret": user.regret} for user in self.users],
+            "agents": list(self.agents),
             "overspent": self.overspent,
         }
 
@@ -128,7 +133,7 @@ def measure_pacing(scenario: Scenario, entry: ScheduleEntry, cell: Cell, trees: 
             if shapes is not None and entry.pricing.truthful:
                 mine = [requests.user[batch] == user for batch in batches[part]]
                 hindsight = Hindsight(shapes[part], values[part], bids[part], mine)
-            found = _paced_user(requests.user_names[user], period, columns[:, part], hindsight, length == len(auctions))
+            found = _paced_user(requests.user_names[user], period, columns[:, part], hindsight, period == 0)
             users.append(found)
             overspent += int((np.cumsum(columns[1, part]) > found.budget).sum())
     return PacedCell(
@@ -138,6 +143,7 @@ def measure_pacing(scenario: Scenario, entry: ScheduleEntry, cell: Cell, trees: 
         best=best,
         bound=bound,
         users=tuple(users),
+        agents=tuple(each.use for each in entry.bidding),
         overspent=overspent,
     )
 

@@ -23,6 +23,7 @@ PACING_DEFINITIONS = {
     "auctions of a trial: what the truth would have made of the same batches.",
     "guaranteed_pct": "The same for the welfare that the κ bound (Theorem 4.4) guarantees.",
     "bound_violations": "Auctions whose welfare is below the bound; impossible, so a bug.",
+    "agents": "Who bids.",
     "overspent": "Auctions after which a user had spent more than his budget; impossible, so a bug.",
     "spent_pct": "100 × Σ spent / Σ budget.",
     "regret": "Upper bound on the best utility in hindsight minus utility, money a user and period of `horizon` "
@@ -54,6 +55,7 @@ def _schedule(cells: Sequence[PacedCell]) -> dict[str, Any]:
     known = [user for user in users if user.bound is not None]
     budgets = math.fsum(user.budget for user in users)
     return {
+        "agents": list(cells[0].agents),
         "welfare_vs_truthful_pct": moments([_versus_best(cell, cell.welfare) for cell in cells]),
         "guaranteed_pct": moments([_versus_best(cell, _guaranteed(cell)) for cell in cells]),
         "bound_violations": sum(map(_violations, cells)),

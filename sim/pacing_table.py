@@ -9,14 +9,15 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from sim.pacing_words import ERRORS, NEEDS_TRUTH, growth_text, signed
+
 __all__ = ["pacing_table"]
 
 
 def pacing_table(pacing: Mapping[str, Any]) -> Group:
     """The `pacing` part of a summary: one line a schedule, and how regret grows."""
-    table = Table(
-        header_style="bold", caption="welfare as scheduled, batch by batch; regret against the best in hindsight"
-    )
+    caption = f"welfare as scheduled, batch by batch; regret against the best in hindsight. {ERRORS}"
+    table = Table(header_style="bold", caption=caption)
     table.add_column("budgets")
     for title in ("welfare, % vs truth", "guaranteed, %", "κ bound", "spent, %", "budgets kept", "regret, % of bound"):
         table.add_column(title, justify="right")
@@ -32,12 +33,17 @@ def pacing_table(pacing: Mapping[str, Any]) -> Group:
             _number(found["regret_pct"]),
         )
     parts: list[Table | Text] = [table]
-    fit = pacing["exponent"]
-    if fit is not None:
-        low, high = fit["interval"]
-        horizons = ", ".join(f"{horizon:,}" for horizon, _ in fit["points"])
+    if pacing["exponent"] is not None:
+        parts.append(Text(growth_text(pacing["exponent"])))
+    found = pacing["schedules"].values()
+    if any(each["regret"]["mean"] is None for each in found):
+        parts.append(Text(f"–: {NEEDS_TRUTH[0].lower()}{NEEDS_TRUTH[1:]}"))
+    if any(each["auctions"] is not None and len(each["auctions"]["auction"]) > 1 for each in found):
         parts.append(
-            Text(f"regret grows like T^{fit['exponent']:.2f} (95 %: {low:.2f} … {high:.2f}) over T = {horizons}")
+            Text(
+                "Where all requests wait from the start, the % over random above ranks the whole queue, and most of it "
+                "is which batch a request is in, which no bid moves: what budgets do stands in this table."
+            )
         )
     return Group(*parts)
 
@@ -45,7 +51,7 @@ def pacing_table(pacing: Mapping[str, Any]) -> Group:
 def _moments(found: Mapping[str, Any]) -> str:
     if found["mean"] is None:
         return "–"
-    return f"{found['mean']:+.2f}" + ("" if found["se"] is None else f" ± {found['se']:.2f}")
+    return signed(found["mean"], 2) + ("" if found["se"] is None else f" ± {found['se']:.2f}")
 
 
 def _number(found: float | None) -> str:

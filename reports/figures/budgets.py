@@ -22,11 +22,15 @@ def of_users(users: Sequence[User], key: str) -> tuple[Chart, ...]:
     """Four figures of the users of one schedule and trial; users without a curve are left out."""
     drawn = _drawn(users)
     if not drawn:
-        missing = "Budgets renew within the run: see the table and how regret grows."
+        missing = "The run holds no whole period of a budget."
         return (Chart(key=f"{key}-none", title="Over the auctions", missing=missing),)
     shade = "Colours follow the size of the budget. "
-    if len(drawn) < len(users):
-        shade += f"{len(drawn)} of {len(users)} users. "
+    periods = 1 + max(int(user["period"]) for user in users)
+    num_users = sum(user["curve"] is not None for user in users)
+    if len(drawn) < num_users:
+        shade += f"{len(drawn)} of {num_users} users. "
+    if periods > 1:
+        shade += f"The first of {periods:,} periods: budgets renew every {int(drawn[0]['horizon']):,} auctions. "
     charts = [
         Chart(
             key=f"{key}-multiplier",
@@ -65,7 +69,7 @@ def welfare_and_bound(cell: Mapping[str, Any], key: str) -> Chart:
     realised = [100 * auctions["welfare"][t] / best[t] if best[t] > 0 else 100.0 for t in at]
     guaranteed = [100 * auctions["bound"][t] for t in at]
     below = sum(got < least * (1 - 1e-9) for got, least in zip(realised, guaranteed, strict=True))
-    lines = (("realised", realised, "var(--s2)", "solid"), ("guaranteed by κ", guaranteed, "var(--s0)", "dot"))
+    lines = (("as scheduled", realised, "var(--s2)", "solid"), ("guaranteed by κ", guaranteed, "var(--s0)", "dot"))
     traces = [
         go.Scatter(
             x=at,
@@ -80,7 +84,8 @@ def welfare_and_bound(cell: Mapping[str, Any], key: str) -> Chart:
     return Chart(
         key=key,
         title="Welfare, auction by auction",
-        caption="As shares of what the truth would have made of the same batch. Below the dotted line nothing can be.",
+        caption="The welfare of the order that was decided, as a share of what the truth would have made of the same "
+        "batch. Below the dotted line nothing can be.",
         figure=figure(traces, x=axis("auction"), y=axis("% of the best welfare", range=[0, 103])),
         alarm=f"{below} auctions lie below their bound, which is impossible." if below else "",
     )

@@ -106,14 +106,18 @@ def test_a_budget_that_renews_is_measured_by_period(result: RunResult) -> None:
     assert [(user.period, user.horizon) for user in users] == [(0, 5), (1, 5)] * 2  # two of five users
     assert all(user.budget == pytest.approx(0.5) for user in users)
     assert all(user.spent <= 0.5 for user in users)
-    assert all(user.curve is None for user in users)
+    assert [user.curve is not None for user in users] == [True, False] * 2  # the first period's
+    assert users[0].curve is not None
+    assert users[0].curve.auction == tuple(range(5))
 
 
 def test_without_an_optimal_order_there_is_no_bound_and_no_regret(result: RunResult) -> None:
     blind = cell(result, "no-sort")
     assert (blind.best, blind.bound) == (None, None)
     assert all(user.regret is None for user in blind.users)
-    found = summarise_pacing(result.pacing)["schedules"]["no-sort"]
+    schedules = summarise_pacing(result.pacing)["schedules"]
+    assert schedules["renewed"]["agents"] == ["pacing", "truthful"]
+    found = schedules["no-sort"]
     assert found["guaranteed_pct"]["mean"] is None
     assert found["regret"] == {"mean": None, "se": None, "n": 0}
 
@@ -149,4 +153,7 @@ def test_broken_promises_are_shouted(result: RunResult) -> None:
     said = " ".join(text.getvalue().split())
     assert "BROKEN 3 times" in said
     assert "BROKEN 2 times" in said
-    assert "regret grows like T^0.50 (95 %: 0.40 … 0.60) over T = 100, 1,000, 10,000" in said
+    assert "Regret grows like T^0.50 (95 %: 0.40 … 0.60) over T = 100, 1,000, 10,000: as √T, the rate" in said
+    assert "± is one standard error" in said
+    assert "–: regret is not defined: its bound in hindsight takes a truthful payment" in said  # of no-sort
+    assert "the % over random above ranks the whole queue" in said
