@@ -10,7 +10,7 @@ from reports._page import write_page
 from reports.figures import budgets
 from reports.text import number
 from sim.errors import ScenarioError
-from sim.pacing_words import ERRORS, NEEDS_TRUTH, agents_text, growth_text
+from sim.pacing_words import ERRORS, agents_text, growth_text, why_no_regret
 from sim.run_files import read_object
 
 __all__ = ["write_pacing_page"]
@@ -73,8 +73,8 @@ def _reading(found: Mapping[str, Any]) -> str:
         sentences.append(
             f"Users stayed {found['regret_pct']:.1f} % below an upper bound on their best utility in hindsight."
         )
-    elif found["regret"]["mean"] is None:
-        sentences.append(NEEDS_TRUTH)
+    elif why := why_no_regret(found):
+        sentences.append(why)
     return " ".join(sentences)
 
 
@@ -102,10 +102,10 @@ def _row(label: str, found: Mapping[str, Any]) -> Sequence[str]:
         *(_percent(found[name]) for name in ("welfare_vs_truthful_pct", "guaranteed_pct")),
         f"{found['bound_violations']:,}",
         f"{found['overspent']:,}",
-        number(found["spent_pct"], 1),
-        f"{found['horizon']:,}",
-        "not defined" if regret["mean"] is None else f"{number(regret['mean'])}{error}",
-        number(found["regret_pct"], 1),
+        "–" if found["spent_pct"] is None else number(found["spent_pct"], 1),
+        f"{found['horizon']:,}" if found["horizon"] else "–",
+        "–" if regret["mean"] is None else f"{number(regret['mean'])}{error}",
+        "–" if found["regret_pct"] is None else number(found["regret_pct"], 1),
     )
 
 

@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from sim.pacing_words import ERRORS, NEEDS_TRUTH, growth_text, signed
+from sim.pacing_words import ERRORS, growth_text, signed, why_no_regret
 
 __all__ = ["pacing_table"]
 
@@ -36,8 +36,10 @@ def pacing_table(pacing: Mapping[str, Any]) -> Group:
     if pacing["exponent"] is not None:
         parts.append(Text(growth_text(pacing["exponent"])))
     found = pacing["schedules"].values()
-    if any(each["regret"]["mean"] is None for each in found):
-        parts.append(Text(f"–: {NEEDS_TRUTH[0].lower()}{NEEDS_TRUTH[1:]}"))
+    for why in dict.fromkeys(map(why_no_regret, found)):
+        if why:
+            labels = ", ".join(label for label, each in pacing["schedules"].items() if why_no_regret(each) == why)
+            parts.append(Text(f"{labels}: {why[0].lower()}{why[1:]}"))
     if any(each["auctions"] is not None and len(each["auctions"]["auction"]) > 1 for each in found):
         parts.append(
             Text(

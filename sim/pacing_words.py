@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["ERRORS", "NEEDS_TRUTH", "agents_text", "growth_text", "signed"]
+__all__ = ["ERRORS", "agents_text", "growth_text", "signed", "why_no_regret"]
 
 ERRORS = "± is one standard error: over trials; of regret, over users, periods and trials."
-NEEDS_TRUTH = (
+_NEEDS_TRUTH = (
     "Regret is not defined: its bound in hindsight takes a truthful payment under a schedule that maximises declared "
     "welfare."
 )
+_TOO_SHORT = "The run holds no whole period of a budget, so there is nothing to measure regret or spend on."
 
 
 def growth_text(fit: Mapping[str, Any]) -> str:
@@ -30,6 +31,13 @@ def growth_text(fit: Mapping[str, Any]) -> str:
         verdict = "faster than the √T of Theorem 4.1, which speaks of i.i.d. auctions"
     grown = f"T^{signed(fit['exponent'], 2).removeprefix('+')} (95 %: {low:.2f} … {high:.2f})"
     return f"Regret grows like {grown} over T = {horizons}: {verdict}.".replace("-", "\N{MINUS SIGN}")
+
+
+def why_no_regret(found: Mapping[str, Any]) -> str:
+    """Why a schedule of the summary has no regret; nothing where it has."""
+    if found["regret"]["mean"] is not None:
+        return ""
+    return _NEEDS_TRUTH if found["horizon"] else _TOO_SHORT
 
 
 def agents_text(agents: Sequence[str]) -> str:

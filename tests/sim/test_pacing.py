@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from mechanism.radix_tree import build_tree
 from sim.pacing import PacedCell
 from sim.pacing_summary import summarise_pacing
 from sim.pacing_table import pacing_table
+from sim.pacing_words import why_no_regret
 from sim.population import make_requests
 from sim.scenario import load_scenario
 from sim.simulate import RunResult, run
@@ -155,5 +157,11 @@ def test_broken_promises_are_shouted(result: RunResult) -> None:
     assert "BROKEN 2 times" in said
     assert "Regret grows like T^0.50 (95 %: 0.40 … 0.60) over T = 100, 1,000, 10,000: as √T, the rate" in said
     assert "± is one standard error" in said
-    assert "–: regret is not defined: its bound in hindsight takes a truthful payment" in said  # of no-sort
+    assert "no-sort: regret is not defined: its bound in hindsight takes a truthful payment" in said  # of no-sort
     assert "the % over random above ranks the whole queue" in said
+
+
+def test_a_run_shorter_than_a_budget_s_period_says_so(result: RunResult) -> None:
+    found = summarise_pacing([replace(cell(result, "paced"), users=())])["schedules"]["paced"]
+    assert (found["horizon"], found["spent_pct"]) == (0, None)
+    assert why_no_regret(found).startswith("The run holds no whole period of a budget")
