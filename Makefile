@@ -25,9 +25,9 @@ sglang-cpu:
 live: $(VENV)/dev.stamp sglang-cpu
 	$(BIN)/python -m pytest -q -m live -k $(VERSION)
 
-# The part of it that fits into every check: the command line with every workload, calibrate then validate, a server
-# that is killed, and decisions with the server's default settings.
-SHORT = end_to_end or page1-overlap or calibrate_command or mixshare-serial
+# The part of it that fits into every check: doctor, simulate with every workload, calibrate then validate, and
+# decisions with the server's default settings.
+SHORT = test_doctor or test_simulate or page1-overlap or calibrate_command or mixshare-serial
 live-short: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q -m live -k "$(VERSION) and ($(SHORT))"
 
