@@ -15,8 +15,8 @@ def cell(trial: int, welfare: list[float], best: list[float] | None, bound: list
         return None if numbers is None else np.array(numbers)
 
     return PacedCell(
-        schedule="paced", trial=trial, welfare=np.array(welfare), best=array(best), bound=array(bound), users=(), agents=(),
-        overspent=0,
+        schedule="paced", trial=trial, welfare=np.array(welfare), best=array(best), bound=array(bound), users=(),
+        agents=(), overspent=0,
     )  # fmt: skip
 
 
