@@ -32,8 +32,12 @@ def reading(found: MechanismReport) -> str:
             first += f"; the largest share, {share}, is what {alone.largest_share.users[0]} gains"
         first += "."
     others = [kind for kind in found.kinds if kind.kind != "misreport" and kind.best is not None]
-    if not others:
+    if any(kind.tried < kind.planned for kind in found.kinds):
+        first += " Not all was tried."
+    elif not others:
         return f"{first} No other manipulation was found either." if alone.best is None else first
+    if not others:
+        return first
     worst = max(others, key=lambda kind: max(kind.shares))
     return (
         f"{first} The strongest other way is {KIND_NAMES[worst.kind].removeprefix('one user, ')}: "

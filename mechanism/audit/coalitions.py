@@ -67,6 +67,7 @@ class Coalitions:
                 continue
             lie = told(game, requests, bids)
             play = game.play(lie)
+            starts, outcomes = [*starts, bids], [*outcomes, gains(bids)]  # what both gain by, they may also share
             each = tuple((play.utility[pair] - game.truth.utility[pair]).tolist())
             how = _words(bids, game.values[requests], parts)
             found.append(Deviation(kind=kind, who=who, gains=each, lie=lie, how=how, welfare=play.welfare))

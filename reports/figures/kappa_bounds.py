@@ -114,7 +114,10 @@ def _nearest(batches: Sequence[KappaDetails]) -> Sequence[KappaDetails]:
 
 
 def _scatter(batches: Sequence[KappaDetails], name: str, color: str, symbol: str, size: int) -> go.Scatter:
-    told: list[Any] = [f"{batch_name(each)}, {len(each.found.priced):,} requests" for each in batches]
+    told: list[Any] = [
+        f"{batch_name(each)}, {len(each.found.priced):,} request{'s' * (len(each.found.priced) != 1)}"
+        for each in batches
+    ]
     return go.Scatter(
         x=[100 * float(each.found.bound.bound) for each in batches],
         y=[100 * float(each.found.bound.ratio) for each in batches],

@@ -72,4 +72,5 @@ def _multiplier(user: UserTotal) -> str:
 
 
 def _told(user: UserTotal) -> str:
-    return f"{user.num_requests:,} requests worth {number(user.value)}, bids {_multiplier(user)} of it"
+    requests = "request" if user.num_requests == 1 else "requests"
+    return f"{user.num_requests:,} {requests} worth {number(user.value)}, bids {_multiplier(user)} of it"

@@ -180,6 +180,7 @@ def test_ctrl_c_prints_what_was_found_marked_partial(
     tried = {kind["kind"]: (kind["tried"], kind["planned"]) for kind in found["mechanisms"][0]["kinds"]}
     assert tried["misreport"] == (3, 3)
     assert tried["coalition"] == (0, 3)
+    assert "Not all was tried." in page.read_text(encoding="utf-8")
     text = page.read_text(encoding="utf-8")
     assert "<strong>Partial:</strong>" in text
     assert "not tried" in text

@@ -103,3 +103,19 @@ def test_bids_that_nobody_recorded_cannot_be_said(tmp_path: Path, bidding: str) 
     error = refusal(tmp_path, SMALL + f"bidding: {bidding}\n")
     assert "found from-trace; expected another agent: the workload records no bids" in str(error)
     assert "columns.bid" in error.suggestion
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        ("1e308", "a number of at most 1e+15"),
+        ("{kind: lognormal, median: 1, sigma: 500}", "a sigma from 0 to 10"),
+        ("{kind: uniform, low: 0, high: 1e300}", "a number of at most 1e+15"),
+        ("{kind: truthful-fraction, fraction: [1.0, 0.1]}", "fractions 0 ≤ low ≤ high, not [1.0, 0.1]"),
+    ],
+)
+def test_budgets_beyond_reason_are_refused_before_anything_runs(tmp_path: Path, budget: str, expected: str) -> None:
+    said = str(refusal(tmp_path, SMALL, f"bidding={{use: pacing, budget: {budget}}}"))
+    assert "bidding.budget" in said
+    assert expected in said
+    assert "Value error" not in said

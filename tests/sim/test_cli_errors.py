@@ -53,7 +53,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     for place in (
         "sim.simulate.run",
-        "sim.kappa_command.kappa_of",
+        "sim.kappa_found.kappa_of",
         "sim.audit.audit_batch_file",
         "sim.describe_trace.describe_trace",
         "sim.live_scenario.live_scenario",

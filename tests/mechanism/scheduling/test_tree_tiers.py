@@ -17,7 +17,7 @@ BIDS = [2.0, 9.0, 9.0, 0.0, 2.0]  # tiers 1, 0, 0, 2, 1 at prices 1 and 1/4
 
 def test_no_tier_s_border_cuts_through_a_subtree() -> None:
     auction = auction_of(ROWS, BIDS)
-    # Average tiers at the root: {1, 0, 1} = 2/3 below token 1, 0 for request 1, 2 for request 3. Below token 1, 0 first.
+    # Average tiers at the root: {1, 0, 1} = 2/3 below token 1, 0 for request 1, 2 for request 3. Below 1: tier 0 first.
     assert TreeTiers(prices=(1.0, 0.25)).order(auction).tolist() == [1, 2, 0, 4, 3]
     for auction in random_auctions(20, max_requests=12, seed=3):
         assert is_dfs_schedule(auction.tree, TreeTiers().order(auction))
