@@ -69,13 +69,13 @@ def _alarm(found: MechanismReport) -> str:
     )
 
 
-def _cell(kind: KindReport) -> tuple[str, str]:
+def _cell(kind: KindReport) -> tuple[str, tuple[str, ...]]:
     """How many can gain, and what it brings and costs."""
     if kind.best is None or kind.largest_share is None:
-        return count_of(kind), ""
+        return count_of(kind), ()
     median, most = percent(float(np.median(kind.shares))), percent(kind.largest_share.counted_share)
     worst = percent(min(kind.welfare_changes), signed=True)
-    return count_of(kind), f"median {median}, at most {most} of worth; welfare at worst {worst}"
+    return count_of(kind), (f"median {median}, at most {most} of worth", f"welfare at worst {worst}")
 
 
 def _lies(found: MechanismReport, report: AuditReport) -> Sequence[Mapping[str, Any]]:

@@ -100,7 +100,7 @@ def _row(label: str, found: Mapping[str, Any]) -> Sequence[str]:
     return (
         label,
         *(_percent(found[name]) for name in ("welfare_vs_truthful_pct", "guaranteed_pct")),
-        f"{found['bound_violations']:,}",
+        "–" if found["guaranteed_pct"]["mean"] is None else f"{found['bound_violations']:,}",
         f"{found['overspent']:,}",
         "–" if found["spent_pct"] is None else number(found["spent_pct"], 1),
         f"{found['horizon']:,}" if found["horizon"] else "–",

@@ -68,7 +68,7 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     assert "0 of 12" in first
     assert 'role="alert"' not in first
     assert "2 of 12" in text[text.index('id="kinds"') :]
-    assert "median 50 %, at most 90 % of worth; welfare at worst −3.1 %" in text
+    assert "<small>median 50 %, at most 90 % of worth</small><small>welfare at worst −3.1 %</small>" in text
     assert "text in front of prompts: 2 of 12, up to 90 % of worth" in first
     assert "A note." in first
     assert "inference-auctions audit scenarios/a.yaml --set trials=2 --users 12 --seed 0" in text
