@@ -87,7 +87,7 @@ def test_nulls_are_words_and_never_a_nan(folder: Path) -> None:
         for record in summary["schedules"].values():
             for name, found in record.items():
                 if isinstance(found, dict) and "mean" in found:
-                    record[name] = {"mean": math.nan, "se": None, "n": 0}
+                    record[name] = {"mean": None, "se": None, "n": 0}
             record["paired"] = {}
 
     edit_json(folder / "summary.json", empty)
