@@ -52,5 +52,5 @@ def moments_text(moments: Mapping[str, Any] | None, text: str, scale: float) -> 
     """Mean ± standard error; a dash where nothing was measured."""
     if not moments or moments["mean"] is None:
         return "–"
-    mean = text.format(moments["mean"] * scale)
+    mean = text.format(moments["mean"] * scale).replace("-", "−")
     return mean if moments["se"] is None else f"{mean} ± {text.format(moments['se'] * scale).lstrip('+')}"
