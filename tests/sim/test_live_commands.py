@@ -64,7 +64,7 @@ def test_calibrate_writes_a_profile_and_says_how_to_use_it(
 ) -> None:
     out = tmp_path / "new" / "profile.json"
     with fake_server(info={"max_total_num_tokens": 1200, "max_running_requests": 8}) as server:
-        done = run_cli(capsys, "calibrate", scenario, "--url", server.url, "--budget-s", 1, "--out", out)
+        done = run_cli(capsys, "calibrate", scenario, "--url", server.url, "--budget-s", 60, "--out", out)
     assert done.code == 0, done.err
     profile = json.loads(out.read_text(encoding="utf-8"))
     assert profile["kv_tokens"] == 1200
