@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 
 from backends.sglang import Launch, Sglang
 from backends.simulated import Simulated
+from sim.errors import BackendError
 from sim.replayed_outputs import Fed, Recording
 from sim.scenario import load_scenario
 from sim.simulate import RunResult, run
@@ -80,9 +81,19 @@ def require(version: str) -> None:
 
 @contextmanager
 def running(setting: Setting) -> Iterator[Sglang]:
-    """A server while the block lasts; the test is skipped where its environment is not built."""
+    """A server while the block lasts; the test is skipped where its environment is not built.
+
+    A server that does not come up is said and started once more: a port may have been taken meanwhile, or memory have
+    been short, and these tests ask what a running server decides.
+    """
     require(setting.version)
-    with Sglang(launch=setting.launch()).open() as server:
+    config = Sglang(launch=setting.launch())
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(config.open())
+        except BackendError as error:
+            print(f"{setting}: started once more, for: {error}", file=sys.stderr)
+            server = stack.enter_context(config.open())
         yield server
 
 
