@@ -10,6 +10,7 @@ from typing import Any
 
 from sim.compare_axes import Axis, axes_of, value_of
 from sim.compare_keys import word
+from sim.compare_repeats import Repeats, without_repeats
 from sim.compare_rows import Missing, Row, Source
 from sim.compare_sources import load_sources
 from sim.compare_stats import Interval, interval_of
@@ -48,6 +49,7 @@ class Comparison:
     by : the key whose values are the contenders, "schedule" as a rule.
     contenders : in order of appearance; `baseline` is one of them.
     settings : in the order of the axes' values.
+    repeats : how many points gave nothing new; they are in no row.
     metrics : every metric with a number somewhere, in the order of the records.
     """
 
@@ -58,6 +60,7 @@ class Comparison:
     baseline: str
     settings: tuple[Setting, ...]
     metrics: tuple[str, ...]
+    repeats: Repeats
     #: What was computed already: a page asks for the same means in figures, scales and tables.
     _known: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -138,7 +141,7 @@ def compare(folders: Sequence[Path], baseline: str | None = None) -> Comparison:
     ScenarioError
         What `load_sources` raises; no finished trial in any of them; a baseline that is not among the contenders.
     """
-    sources = load_sources(folders)
+    sources, repeats = without_repeats(load_sources(folders))
     rows = [row for source in sources for row in source.rows]
     if not rows:
         raise ScenarioError(", ".join(str(source.folder) for source in sources), "no finished trial", "at least one")
@@ -162,6 +165,7 @@ def compare(folders: Sequence[Path], baseline: str | None = None) -> Comparison:
         baseline=wanted,
         settings=_settings(sources, axes, contender),
         metrics=tuple(dict.fromkeys(name for trial in trials for name, value in trial.items() if value is not None)),
+        repeats=repeats,
     )
 
 

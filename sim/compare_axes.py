@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sim.compare_keys import word
+from sim.compare_keys import whole, word
 from sim.compare_rows import Missing, Row, Source
 
 __all__ = ["NOT_SET", "Axis", "axes_of", "value_of"]
@@ -65,16 +65,14 @@ def value_of(row: Row | Missing, key: str, sources: Sequence[Source]) -> Any:
     For a cell without a result, what the other cells of its sweep have at a key that the sweep leaves alone.
     """
     if key == REPEAT:
-        source = sources[row.source]
-        return f"{source.folder.name} {row.place}" if source.axes else source.folder.name
+        return row.repeat if isinstance(row, Row) else 1
     if key == "schedule" and isinstance(row, Row):
         return row.schedule
     if key in row.settings:
-        return _normal(row.settings[key])
+        return whole(row.settings[key])
     if isinstance(row, Row):
-        return _normal(row.facts.get(key, NOT_SET))
-    others = sources[row.source].rows
-    return _normal(others[0].facts.get(key, NOT_SET)) if others else NOT_SET
+        return whole(row.facts.get(key, NOT_SET))
+    return whole(sources[row.source].facts.get(key, NOT_SET))
 
 
 def axes_of(sources: Sequence[Source], contender: Callable[[Row], str], by: str) -> tuple[Axis, ...]:
@@ -83,8 +81,8 @@ def axes_of(sources: Sequence[Source], contender: Callable[[Row], str], by: str)
     Keys of the designs come first, then resolved keys; a key that splits no group of rows which the keys before it
     leave together is no axis but a companion. Where schedules are compared, what belongs to a schedule (its
     parameters, payments, bids) may differ between them, and nothing else: another cache is another setting. Keys that
-    were drawn at random always are axes. Rows that nothing tells apart are repeats: they get an axis of their own, by
-    folder. O(rows × keys).
+    were drawn at random always are axes. Repeats, which no key tells apart, get an axis of their own, their number.
+    O(rows × keys).
     """
     rows = [row for source in sources for row in source.rows]
     kept = {key for source in sources for key in source.drawn}
@@ -103,7 +101,7 @@ def axes_of(sources: Sequence[Source], contender: Callable[[Row], str], by: str)
             groups, together = _split(groups, key, sources), _split(together, key, sources)
         elif not ("schedule" in chosen and key.startswith(_OF_SCHEDULES)) and _varies(rows, contender, key, sources):
             dropped.append(key)
-    if any(len(group) > 1 for group in groups.values()):
+    if any(row.repeat > 1 for row in rows):
         chosen.append(REPEAT)
     everything: list[Row | Missing] = []
     for source in sources:
@@ -149,9 +147,12 @@ def _varies(rows: Sequence[Row], contender: Callable[[Row], str], key: str, sour
 def _companions(
     chosen: Sequence[str], dropped: Sequence[str], rows: Sequence[Row], sources: Sequence[Source]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Each axis with the dropped keys that are a function of it."""
+    """Each axis with the dropped keys that are a function of it; what lies inside another key's block is that key."""
     found: dict[str, list[str]] = {key: [] for key in chosen}
+    blocks = tuple(f"{key}." for key in (*chosen, *dropped))
     for key in dropped:
+        if key.startswith(blocks):
+            continue
         for one in chosen:
             pairs = {(word(value_of(row, one, sources)), word(value_of(row, key, sources))) for row in rows}
             if len(pairs) == len({first for first, _ in pairs}):
@@ -164,11 +165,6 @@ def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:
     unique = list({word(value): value for value in values}.values())
     numbers = sorted(value for value in unique if _is_number(value))
     return (*numbers, *(value for value in unique if not _is_number(value)))
-
-
-def _normal(value: Any) -> Any:
-    """Whole floats as integers, so that 64 and 64.0 are one value."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_number(value: Any) -> bool:

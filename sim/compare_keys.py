@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["facts_of", "word"]
+__all__ = ["BESIDE", "facts_of", "whole", "word"]
 
 #: Blocks that hold something for each schedule.
 _PER_SCHEDULE = ("schedule", "payment", "bidding")
 #: Keys that do not change what a setting is: how its runs are judged, and how many there are.
-_BESIDE = ("validation", "trials")
+BESIDE = ("validation", "trials")
 
 
 def facts_of(scenario: Mapping[str, Any], label: str) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def facts_of(scenario: Mapping[str, Any], label: str) -> dict[str, Any]:
     """
     facts: dict[str, Any] = {}
     for key, block in scenario.items():
-        if key in _BESIDE:
+        if key in BESIDE:
             continue
         mine = _of_schedule(key, block, label) if key in _PER_SCHEDULE else block
         facts.update(_flat(key, mine))
@@ -37,6 +37,11 @@ def word(value: Any) -> str:
     ('64', 'null', 'dfs-bid', '{"use": "tiers"}', '0.5', 'true')
     """
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def whole(value: Any) -> Any:
+    """Whole floats as integers, so that 64 and 64.0 are one value."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _of_schedule(key: str, block: Any, label: str) -> Any:

@@ -25,6 +25,7 @@ class Row:
     requests : digest of what decides the requests; rows with equal digests met the same ones.
     command : what makes it again, as a run.
     page : the run's page, None where there is none.
+    repeat : 1, 2, … of measurements at one setting that differ (`sim.compare_repeats`).
     """
 
     source: int
@@ -36,6 +37,7 @@ class Row:
     requests: str
     command: str
     page: Path | None = None
+    repeat: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,7 @@ class Source:
     name, status : the scenario's name, and whether the run or sweep is complete.
     axes : the keys of the design, in order; empty for a run.
     drawn : those of them whose values were drawn at random, so that hardly two points share one.
+    facts : those of its first row, also where that is a repeat of another source's.
     scenario : the (first) resolved scenario.
     card : versions and latency profile as recorded, None where they are not.
     """
@@ -69,6 +72,7 @@ class Source:
     drawn: tuple[str, ...] = ()
     rows: tuple[Row, ...]
     missing: tuple[Missing, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     card: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

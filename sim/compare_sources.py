@@ -53,13 +53,14 @@ def _run(number: int, folder: Path) -> Source:
     scenario = _scenario(folder / "scenario.yaml")
     page = folder / "report.html"
     command = f"inference-auctions simulate {shlex.quote(str(folder / 'scenario.yaml'))}"
-    rows = _rows(number, folder.name, {}, scenario, summary, command, page if page.is_file() else None)
+    rows = tuple(_rows(number, folder.name, {}, scenario, summary, command, page if page.is_file() else None))
     return Source(
         folder=folder,
         name=str(manifest.get("name") or folder.name),
         status=str(manifest.get("status", "not reported")),
         axes=(),
-        rows=tuple(rows),
+        rows=rows,
+        facts=rows[0].facts if rows else {},
         scenario=scenario,
         card={key: manifest.get(key) for key in ("versions", "profile")},
         warnings=tuple(manifest.get("warnings") or ()),
@@ -93,6 +94,7 @@ def _sweep(number: int, folder: Path) -> Source:
         axes=tuple(axis["key"] for axis in design["axes"]),
         drawn=tuple(axis["key"] for axis in design["axes"] if axis["design"] == "random"),
         rows=tuple(rows),
+        facts=rows[0].facts if rows else {},
         missing=tuple(missing),
         scenario=first.get("scenario", {}),
         card={"versions": {"inference-auctions": design.get("version")}, "profile": None},

@@ -51,6 +51,9 @@ def cautions(comparison: Comparison) -> Iterator[str]:
     alone = [setting for setting in comparison.settings if comparison.baseline not in setting.rows and setting.rows]
     if alone and len(comparison.contenders) > 1:
         yield f"Not paired: {comparison.baseline} was not run at {_settings(len(alone))}."
+    if (found := comparison.repeats).repeated:
+        of = f"{found.repeated:,} of {found.points:,} points"
+        yield f"{of} repeat another one, trial for trial: each is counted once."
     missing = [gap for source in comparison.sources for gap in source.missing]
     if missing:
         cells = "1 cell has" if len(missing) == 1 else f"{len(missing):,} cells have"
@@ -77,7 +80,8 @@ def _confounded(comparison: Comparison) -> list[str]:
         for name, row in setting.rows.items():
             for key, value in row.facts.items():
                 values.setdefault(key, {}).setdefault(name, set()).add(word(value))
-    others = {key: found for key, found in values.items() if key not in ("name", comparison.by)}
+    own = f"{comparison.by}."  # what lies inside a block that is compared is that block
+    others = {k: v for k, v in values.items() if k not in ("name", comparison.by) and not k.startswith(own)}
     return [
         key
         for key, found in others.items()

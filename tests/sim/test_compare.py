@@ -86,10 +86,10 @@ def test_a_run_beside_a_sweep_fills_its_grid(tmp_path: Path) -> None:
     assert [setting.values for setting in found.settings] == [(16,), (64,), (256,)]
 
 
-def test_repeats_get_an_axis_of_their_own(tmp_path: Path) -> None:
-    runs = [run(tmp_path, name) for name in ("r1", "r2")]
-    assert keys(compare(runs)) == ["run"]
-    assert len(compare([runs[0], runs[0]]).settings) == 1  # the same folder twice is one
+def test_the_same_folder_twice_is_one(tmp_path: Path) -> None:
+    folder = run(tmp_path, "r")
+    found = compare([folder, folder])
+    assert (len(found.sources), len(found.settings), found.repeats.repeated) == (1, 1, 0)
 
 
 def test_schedules_of_several_runs_are_paired_where_all_else_is_equal(tmp_path: Path) -> None:
