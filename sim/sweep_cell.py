@@ -106,14 +106,14 @@ def run_cell(task: CellTask) -> tuple[str, str | None]:
     """
     try:
         content = strict_json(_content(task))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a plug-in that leaves ends its cell, not the sweep
         return task.key, note_failure(task, error)
     write_text(cell_file(task.folder, task.key), content)
     failure_file(task.folder, task.key).unlink(missing_ok=True)
     return task.key, None
 
 
-def note_failure(task: CellTask, error: Exception) -> str:
+def note_failure(task: CellTask, error: BaseException) -> str:
     """Write why a cell failed, and return it in one line; an error without a message of ours keeps its traceback."""
     ours = isinstance(error, AuctionsError)
     message = str(error) if ours else f"{type(error).__name__}: {error}"

@@ -98,3 +98,14 @@ def test_failures_are_recorded_and_tried_again(gate: Gate) -> None:
     assert code == 0
     assert (json.loads(printed)["status"], json.loads(printed)["failures"]) == ("complete", [])
     assert sorted(gate.ran) == [0, 0, 1, 1, 1]
+
+
+def test_code_that_leaves_fails_its_own_cell_only(gate: Gate) -> None:
+    told = gate.tell("leave", 1)
+    code, printed, said = gate.done(3, "--jobs", "1", "--json")
+    assert code == 5, said
+    assert "point 1 failed: SystemExit: 0" in said
+    assert [failure["cell"] for failure in json.loads(printed)["failures"]] == [1]
+    assert len(gate.finished()) == 2
+    told.unlink()
+    assert gate.done(3, "--jobs", "1")[0] == 0

@@ -1,7 +1,7 @@
 """A workload that a test holds by the hand: it notes that it runs, and stops, fails or dies where it is told to.
 
 What to do stands in files of the folder named by SWEEP_GATE: no part of the scenario, so cells keep their keys.
-`closed-N`: wait until the file is gone; `fail-N`: raise; `die-N`: end the process as `kill -9` would.
+`closed-N`: wait until the file is gone; `fail-N`: raise; `leave-N`: raise SystemExit(0); `die-N`: end the process as `kill -9` would.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ class Gated:
         until(lambda: not (folder / f"closed-{self.number}").exists())
         if (folder / f"fail-{self.number}").exists():
             raise RuntimeError(f"told to fail at {self.number}")
+        if (folder / f"leave-{self.number}").exists():
+            raise SystemExit(0)
         if (folder / f"die-{self.number}").exists():
             os.kill(os.getpid(), signal.SIGKILL)
         stars = Stars(num_requests=20, cluster_size=4, prefix_tokens=50 + self.number, question_tokens=(5, 9))
