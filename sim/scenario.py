@@ -242,8 +242,8 @@ def _from_kinds(source: Source, key: str, recorded: frozenset[str]) -> Any:
     if key == "arrivals" and "sessions" in recorded and key not in recorded:
         default = "sessions"  # a trace that records pauses between turns, not when they came
     raw = source.data.get(key, default)
-    if isinstance(raw, dict) and "kind" not in raw and source.typed((key,)):
-        raw = {"kind": default, **raw}  # an option for a key of a block that the file leaves to the default
+    if isinstance(raw, dict) and "kind" not in raw and source.laid_over((key,)):
+        raw = {"kind": default, **raw}  # a key set in a block that the file leaves to the default
     try:
         name, block = choose(source, (key,), raw, "kind", find_in(KIND_FOLDERS[key]))
     except ScenarioError as error:

@@ -192,9 +192,9 @@ def choose(source: Source, path: KeyPath, raw: Any, tag: str, finder: Finder) ->
     if lacking := [part for part in _PARTS.get(str(path[0]), ()) if not hasattr(cls, part)]:
         raise ScenarioError(where, f"{cls.__name__}, which has no {lacking[0]}", f"a class made for {path[0]}")
     keys = {key: value for key, value in block.items() if key != tag}
-    if source.typed((*path, tag)):  # another kind than the file's: what the file says beside it was of the old one
+    if source.laid_over((*path, tag)):  # another kind than the file's: what the file says beside it was of the old one
         known = {field.name for field in dataclasses.fields(cls)}
-        keys = {key: value for key, value in keys.items() if key in known or source.typed((*path, key))}
+        keys = {key: value for key, value in keys.items() if key in known or source.laid_over((*path, key))}
     return name, build(cls, keys, source, path)
 
 

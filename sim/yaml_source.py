@@ -7,7 +7,7 @@ points at what the person at the keyboard typed. `1e-3` is a number, `no` a word
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,13 @@ class Source:
     file : the path as typed.
     data : the document's top-level mapping.
     origins : key path → ``"file:line"``, or the option that set it, e.g. ``"--set backend.kv_tokens"``.
+    added : what `put` set, and the blocks that it made on the way.
     """
 
     file: str
     data: dict[str, Any]
     origins: dict[KeyPath, str]
+    added: set[KeyPath] = field(default_factory=set)
 
     def where(self, path: KeyPath) -> str:
         """`path` as an error's address: ``"file:line: a.b"``, ``"--set a.b"`` or ``"--set a: a.b"``.
@@ -56,6 +58,10 @@ class Source:
         """Whether the value at `path` came from an option, not from the file."""
         return any(self.origins.get(path[:n], "").startswith("--") for n in range(1, len(path) + 1))
 
+    def laid_over(self, path: KeyPath) -> bool:
+        """Whether the value at `path` lies over what the file says: by an option, or by a sweep's block."""
+        return self.typed(path) or any(path[:n] in self.added for n in range(1, len(path) + 1))
+
     def put(self, path: KeyPath, value: Any, origin: str) -> None:
         """Set the value at `path`, making the blocks on the way; a bare name on the way becomes a block.
 
@@ -68,15 +74,17 @@ class Source:
             exact = (*exact, self._index(here, key, origin))
             if isinstance(here, dict) and exact[-1] not in here:
                 self.origins[exact] = origin
+                self.added.add(exact)
             here = self._enter(here, exact, origin)
         exact = (*exact, self._index(here, path[-1], origin))
         if exact[-1] == "kind" and len(exact) > 2 and here.get("kind") not in (None, value):
-            for key in [key for key in here if not self.typed((*exact[:-1], key))]:
+            for key in [key for key in here if not self.laid_over((*exact[:-1], key))]:
                 del here[key]  # they were the old kind's
         here[exact[-1]] = value
         for known in [known for known in self.origins if known[: len(exact)] == exact]:
             del self.origins[known]
         self.origins[exact] = origin
+        self.added.add(exact)
 
     @staticmethod
     def _enter(here: Any, path: KeyPath, origin: str) -> Any:

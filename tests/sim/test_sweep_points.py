@@ -78,6 +78,19 @@ def test_check_makes_every_point_of_the_block_and_none_where_there_is_none(tmp_p
     assert (scenario.seed, number) == (4, 3)
 
 
+@pytest.mark.parametrize("axis", ["values.correlation: [0, 0.5]", "values.kind: [lognormal, uniform]"])
+def test_a_block_varies_what_set_varies(tmp_path: Path, axis: str) -> None:
+    """A key of a block that the file leaves out, and a kind beside which the file's keys fall away."""
+    path, (key, values) = write_small(tmp_path), axis.split(": ")
+    if key == "values.kind":
+        path.write_text(path.read_text() + "values: {kind: pareto, shape: 1.5}\n")
+    typed = points(path, f"{key}={values[1:-1]}")
+    path.write_text(path.read_text() + f"sweep: {{grid: {{{axis}}}}}\n")
+    written = points(path)
+    assert [each.scenario.resolved() for each in written] == [each.scenario.resolved() for each in typed]
+    assert check_scenario(str(path), BACKENDS, [], None)[1] == 2
+
+
 def test_settings_read_as_they_are_typed() -> None:
     assert [setting_text(value) for value in ("word", 1, 0.5, None, True, [1], float("inf"))] == [
         "word", "1", "0.5", "null", "true", "[1]", ".inf",

@@ -1,7 +1,8 @@
 """A workload that a test holds by the hand: it notes that it runs, and stops, fails or dies where it is told to.
 
 What to do stands in files of the folder named by SWEEP_GATE: no part of the scenario, so cells keep their keys.
-`closed-N`: wait until the file is gone; `fail-N`: raise; `leave-N`: raise SystemExit(0); `die-N`: end the process as `kill -9` would.
+`closed-N`: wait until the file is gone; `fail-N`: raise; `leave-N`: raise SystemExit(0); `die-N`: end the
+process as `kill -9` would.
 """
 
 from __future__ import annotations
