@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,19 @@ __all__ = ["write_reproduce_pages"]
 Json = Mapping[str, Any]
 
 #: Records of one reproduction have these in common; others in the folder are of another one.
-_COMMON = ("version", "seed", "trials", "data")
+_COMMON = ("version", "seed", "trials", "data", "rule")
 
 
 def write_reproduce_pages(folder: Path, records: Sequence[Json]) -> list[Path]:
     """Write ``index.html`` and ``<figure>.html`` for every record; returns them, the index first.
 
     The index, and the links between pages, also know figures that earlier calls left in `folder` with the same seed,
-    trials, data and version. Each page is whole or not there, needs no network, and holds one copy of plotly.js.
+    trials, data, version and rule of agreement; the index links those of others too, and does not count them. Each page
+    is whole or not there, needs no network, and holds one copy of plotly.js.
     """
     together = _together(folder, records)
     links = [("index.html", "All claims"), *((f"{each['figure']}.html", _short(each)) for each in together)]
-    index = write_page("reproduce_index.html.j2", folder / "index.html", _index(together, links))
+    index = write_page("reproduce_index.html.j2", folder / "index.html", _index(folder, together, links))
     pages = [
         write_page("reproduce_page.html.j2", folder / f"{each['figure']}.html", _figure(each, links))
         for each in records
@@ -44,15 +46,15 @@ def _together(folder: Path, records: Sequence[Json]) -> list[Json]:
     """These records and those of other figures of the same reproduction, in the order of the paper."""
     by_name = {str(each["figure"]): each for each in records}
     for name in FIGURES:
-        path = folder / f"{name}.json"
-        if name not in by_name and path.is_file() and (folder / f"{name}.html").is_file():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if all(found.get(key) == records[0][key] for key in _COMMON):
-                by_name[name] = found
+        found = None if name in by_name else _left(folder, name)
+        if found is not None and all(found.get(key) == records[0][key] for key in _COMMON):
+            by_name[name] = found
     return [by_name[name] for name in FIGURES if name in by_name]
 
 
-def _index(together: Sequence[Json], links: Sequence[tuple[str, str]]) -> Json:
+def _index(folder: Path, together: Sequence[Json], links: Sequence[tuple[str, str]]) -> Json:
+    others = _others(folder, {str(each["figure"]) for each in together})
+    there = {str(each["figure"]) for each in together} | {str(each["name"]) for each in others}
     return {
         **_common(together[0], links, "index.html"),
         "title": "Inference Auctions, reproduced",
@@ -60,8 +62,28 @@ def _index(together: Sequence[Json], links: Sequence[tuple[str, str]]) -> Json:
         "cards": _cards(together),
         "figures": [{"name": each["figure"], "title": each["title"], "claims": claim_rows(each)} for each in together],
         "commands": [each["command"] for each in together],
-        "missing": [FIGURES[name].title for name in FIGURES if name not in {each["figure"] for each in together}],
+        "others": others,
+        "missing": [FIGURES[name].title for name in FIGURES if name not in there],
     }
+
+
+def _left(folder: Path, name: str) -> Json | None:
+    """The record of a figure whose page lies in the folder."""
+    path = folder / f"{name}.json"
+    if not (path.is_file() and (folder / f"{name}.html").is_file()):
+        return None
+    found: Json = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _others(folder: Path, shown: AbstractSet[str]) -> list[Json]:
+    """Figures in the folder that are of another reproduction: other seeds, trials, text, version or rule."""
+    left = {name: _left(folder, name) for name in FIGURES if name not in shown}
+    return [
+        {"name": name, "title": record["title"], **{key: record.get(key) for key in _COMMON}}
+        for name, record in left.items()
+        if record is not None
+    ]
 
 
 def _figure(record: Json, links: Sequence[tuple[str, str]]) -> Json:
@@ -116,10 +138,14 @@ def _cards(records: Sequence[Json]) -> list[tuple[str, str, str]]:
     parts = [part for claim in claims for part in claim["parts"]]
     cards = []
     for setting in records[0]["settings"]:
-        yes, unclear, no = tally(claims, setting["name"])
-        agreeing = sum(part["settings"][setting["name"]]["verdict"] == "yes" for part in parts)
-        note = f"agree; {no} do not, {unclear} cannot be told. {agreeing} of {len(parts)} numbers agree. "
-        cards.append((setting["name"], f"{yes} of {len(claims)} claims", note + _sentence(setting["words"])))
+        counts = tally(claims, setting["name"])
+        numbers = [part["settings"][setting["name"]]["verdict"] for part in parts]
+        note = (
+            f"agree; {counts['yes, not resolved']} in range but not resolved, {counts['cannot tell']} cannot be told, "
+            f"{counts['no']} do not. {numbers.count('yes')} of {len(parts)} numbers agree, "
+            f"{numbers.count('yes, not resolved')} more are in range but not resolved. "
+        )
+        cards.append((setting["name"], f"{counts['yes']} of {len(claims)} claims", note + _sentence(setting["words"])))
     return cards
 
 

@@ -8,14 +8,14 @@ from typing import Any
 from sim.compare_stats import interval_of
 from sim.reproduce.judging import interval_json
 from sim.reproduce.record import METRICS
-from sim.reproduce.words import SAME_IN_ALL, found_words, interval_words
+from sim.reproduce.words import SAME_IN_ALL, found_words, interval_words, unbroken
 
 __all__ = ["budget_rows", "claim_rows", "commands", "number_rows", "run_time_rows"]
 
 Json = Mapping[str, Any]
 
-_MARKS = {"yes": "✓", "cannot tell": "?", "no": "✗"}
-_CLASSES = {"yes": "agrees", "cannot tell": "open", "no": "differs"}
+_MARKS = {"yes": "✓", "yes, not resolved": "(✓)", "cannot tell": "?", "no": "✗"}
+_CLASSES = {"yes": "agrees", "yes, not resolved": "open", "cannot tell": "open", "no": "differs"}
 
 
 def claim_rows(record: Json) -> list[Json]:
@@ -36,18 +36,22 @@ def _verdict(verdict: str) -> Json:
 
 
 def _part(claim: Json, part: Json, names: Sequence[str]) -> Json:
-    cells = []
+    cells, earlier = [], part["earlier"]
     for name in names if claim["engine"] else names[:1]:
         found = part["settings"][name]
         first = found["first_three_trials"]
         notes = [] if first is None else [f"first 3 seeds: {interval_words(first, part['unit'])}"]
         if found["could_be_chance_of_three_trials"]:
             notes.append("three trials may miss by so much")
-        cells.append({**_verdict(found["verdict"]), "found": found_words(found, part["unit"]), "notes": notes})
+        if earlier is not None and name in earlier["outside"]:
+            notes.append("outside the earlier simulation's")
+        told = unbroken(found_words(found, part["unit"]))
+        cells.append({**_verdict(found["verdict"]), "found": told, "notes": [unbroken(note) for note in notes]})
     return {
         "label": part["label"],
-        "stated": part["stated"],
-        "range": part["range"]["words"],
+        "stated": unbroken(part["stated"]),
+        "range": f"{unbroken(part['range']['words'])} ({part['range']['basis']})",
+        "earlier": "" if earlier is None else f"an earlier simulation: {unbroken(earlier['words'])}",
         "cells": cells,
         "same": "" if claim["engine"] else SAME_IN_ALL,
     }

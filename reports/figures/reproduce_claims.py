@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from reports.chart import Chart, axis, figure, plain
-from sim.reproduce.words import found_words
+from sim.reproduce.words import found_words, unbroken
 
 __all__ = ["SETTING_LOOKS", "claim_charts"]
 
@@ -36,20 +36,21 @@ def claim_charts(record: Json) -> tuple[Chart, ...]:
 
 
 def _chart(claim: Json, key: str, quantity: str, parts: Sequence[tuple[str, Json]], names: Sequence[str]) -> Chart:
-    shown = names if claim["engine"] else ["no engine in it"]
+    shown = names if claim["engine"] else ["any setting"]
     keys = names if claim["engine"] else names[:1]
     ours = [part for _, part in parts]
     traces = [_ours(name, each, ours, place) for place, (name, each) in enumerate(zip(shown, keys, strict=True))]
     legend = go.Scatter(
-        x=[None], y=[None], mode="markers", name="the paper", marker={"color": _PAPER, "symbol": "square", "size": 12}
+        x=[None], y=[None], mode="markers", name=_bases(ours), marker={"color": _PAPER, "symbol": "square", "size": 12}
     )
-    ticks = [f"{plain(point)}<br>{_arrow(part)}{plain(part['stated'])}" for point, part in parts]
+    ticks = [f"{plain(point)}<br>{_arrow(part)}{plain(unbroken(part['stated']))}" for point, part in parts]
     unit = ours[0]["unit"]
     return Chart(
         key=key,
         title=claim["text"],
         caption="Marks are means over seeds with 95 % intervals. Shaded, or beyond a line in the direction of ▲ and ▼: "
-        f"what agrees with the paper ({claim['source']}), whose words stand below.",
+        f"what counts as agreeing with the paper ({claim['source']}), whose words stand below; the legend says whose "
+        "range it is.",
         figure=figure(
             [legend, *traces],
             x=axis(
@@ -110,6 +111,11 @@ def _arrow(part: Json) -> str:
     """On which side of its line an open range lies."""
     within = part["range"]
     return "▼ " if within["low"] is None else "▲ " if within["high"] is None else ""
+
+
+def _bases(parts: Sequence[Json]) -> str:
+    """Whose ranges the shaded ones are: the paper's own, or ours where it has words only."""
+    return " / ".join(dict.fromkeys(part["range"]["basis"] for part in parts))
 
 
 def _split(label: str) -> tuple[str, str]:

@@ -82,7 +82,7 @@ def budget_levels(points: Sequence[Json], setting: str) -> Chart:
         key="budget-levels",
         title="What budgets cost, by their size",
         caption="Budgets as shares of what each user would pay if all were truthful; 95 % intervals over seeds. "
-        "Shaded: the paper's “about 10 %”, whose budgets its text does not state.",
+        "Shaded: 8 … 12 % below, our reading of the paper's “about 10 %”, whose budgets its text does not state.",
         figure=figure(
             traces,
             x=axis("budgets", type="category"),

@@ -65,7 +65,7 @@ CLAIMS_FIG4 = (
             Part(
                 label=f"welfare against truthful, {name}",
                 stated="≈ −10 %",
-                within=Range(-12.0, -8.0),
+                within=Range(-12.0, -8.0, "our reading"),
                 quantities=(("", _budgets(each, SPREAD_BUDGETS, "welfare_vs_truthful_pct")),),
                 unit="%",
             )
@@ -85,7 +85,7 @@ CLAIMS_FIG4 = (
             Part(
                 label=f"auctions below the bound, {name}",
                 stated="0",
-                within=Range(0.0, 0.0),
+                within=Range(0.0, 0.0, "the paper"),
                 quantities=tuple((label, _budgets(each, label, "bound_violations")) for label in _LEVELS),
                 unit="",
                 every=True,
@@ -103,7 +103,7 @@ CLAIMS_RUN_TIME = (
         name="little beside the tree",
         text="schedule and payments: very little overhead beside building the tree",
         source="§3",
-        rule="≤ ⅓ of the tree's time, for 1,024 prompts of about 1,000 tokens",
+        rule="our threshold: ≤ ⅓ of the tree's time, for 1,024 prompts of about 1,000 tokens",
         assumption="this machine and this implementation: numpy, one thread",
         parts=(
             Part(
@@ -122,7 +122,7 @@ CLAIMS_RUN_TIME = (
         name="negligible beside serving",
         text="payments that make truth the best bid cost a negligible overhead",
         source="§7",
-        rule="tree + schedule + payments ≤ 1 % of the time the queue takes to serve",
+        rule="our threshold: tree + schedule + payments ≤ 1 % of the time the queue takes to serve",
         assumption="CPU time of this machine against the simulated serving time of mixshare-50, n = Q",
         parts=(
             Part(
@@ -140,8 +140,8 @@ CLAIMS_RUN_TIME = (
         name="quasilinear payments",
         text="all payments in quasilinear time; by their definition they would be quadratic",
         source="§3.2",
-        rule="fitted exponent of n ≤ 1.15 from 10⁴ to 10⁶ (n log n alone makes 1.09), and 1.8 … 2.2 for the definition "
-        "from 1,024 to 4,096",
+        rule="our thresholds: fitted exponent of n ≤ 1.15 from 10⁴ to 10⁶ (n log n alone makes 1.09), and 1.8 … 2.2 "
+        "for the definition from 1,024 to 4,096",
         assumption="this machine: a million requests no longer fit the processor's caches",
         parts=(
             Part(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from sim.reproduce.claims import (
+    COMPETITIVE_GAP_PCT,
     SAME_HIT_RATE_PP,
     SAME_TTFT,
     SAME_WELFARE_PCT,
@@ -50,14 +51,14 @@ def same_for_both_dfs(figure: str, shown: str, points: Mapping[str, Experiment])
         "prefills come first",
         parts=(
             Part(
-                label="hit rate, difference",
+                label="difference of hit rates, dfs-bid less dfs-uniform",
                 stated="the same",
                 within=Range(-SAME_HIT_RATE_PP, SAME_HIT_RATE_PP),
                 quantities=tuple((label, hit_difference_pp(each)) for label, each in points.items()),
                 unit="pp",
             ),
             Part(
-                label="TTFT, ratio",
+                label="ratio of TTFTs, dfs-bid / dfs-uniform",
                 stated="the same",
                 within=Range(1 - SAME_TTFT, 1 + SAME_TTFT),
                 quantities=tuple((label, ttft_ratio(each)) for label, each in points.items()),
@@ -126,7 +127,7 @@ CLAIMS_FIG1 = (
         parts=(
             *(
                 Part(
-                    label=f"hit rate, {schedule}",
+                    label=f"growth of the hit rate, {schedule}",
                     stated="rises",
                     within=Range(SAME_HIT_RATE_PP, math.inf),
                     quantities=(("", hit_growth_pp(_SMALL, _WHOLE, schedule)),),
@@ -136,7 +137,7 @@ CLAIMS_FIG1 = (
             ),
             *(
                 Part(
-                    label=f"hit rate, {schedule}",
+                    label=f"growth of the hit rate, {schedule}",
                     stated="does not rise",
                     within=Range(-math.inf, SAME_HIT_RATE_PP),
                     quantities=(("", hit_growth_pp(_SMALL, _WHOLE, schedule)),),
@@ -201,19 +202,31 @@ CLAIMS_FIG1 = (
         key="slower-until-rho-1",
         figure="fig1",
         name="bid-sort slower until ρ = 1",
-        text="bid-sort is substantially slower than dfs-bid until ρ = 1; even then dfs-bid is not slower",
+        text="bid-sort is substantially slower than dfs-bid until ρ = 1; even then dfs-bid has competitive welfare "
+        "with better TTFT",
         source="§5, on Figure 1, third column; the caption gives n for the second column only, here n = Q",
-        rule="TTFT bid-sort / dfs-bid ≥ 1.1 (more than the profile's ± 10 %) below ρ = 1, and 1 … 1.1 at ρ = 1",
+        rule="TTFT bid-sort / dfs-bid ≥ 1.1 below ρ = 1 (“substantially” is our threshold: more than the profile's "
+        f"± 10 %), and ≥ 1 at ρ = 1; “competitive” is our threshold: at most {COMPETITIVE_GAP_PCT:g} % of bid-sort's "
+        "welfare is missing",
         assumption="n of this column, which the paper does not state; requests in flight",
-        parts=tuple(
+        parts=(
+            *(
+                Part(
+                    label=f"TTFT ratio, ρ = {rho:g}",
+                    stated="slower" if rho < 1 else "better TTFT",
+                    within=Range(1.1, math.inf) if rho < 1 else Range(1.0, math.inf, "the paper"),
+                    quantities=(("", slowdown(stars(QUEUE, correlation=rho))),),
+                    unit="×",
+                )
+                for rho in CORRELATIONS
+            ),
             Part(
-                label=f"TTFT ratio, ρ = {rho:g}",
-                stated="slower" if rho < 1 else "better TTFT, little",
-                within=Range(1.1, math.inf) if rho < 1 else Range(1.0, 1.1),
-                quantities=(("", slowdown(stars(QUEUE, correlation=rho))),),
-                unit="×",
-            )
-            for rho in CORRELATIONS
+                label="gap to bid-sort, ρ = 1",
+                stated="competitive",
+                within=Range(-math.inf, COMPETITIVE_GAP_PCT),
+                quantities=(("", gap_pct(stars(QUEUE, correlation=1.0))),),
+                unit="%",
+            ),
         ),
     ),
     same_for_both_dfs("fig1", "stars", _ALL_FIG1),
@@ -240,7 +253,7 @@ CLAIMS_FIG3 = (
             Part(
                 label="dfs-bid over random, n = Q",
                 stated="≈ +100 %",
-                within=Range(95.0, 105.0),
+                within=Range(95.0, 105.0, "our reading"),
                 quantities=(("", over_random_pct(one_cluster(QUEUE), "dfs-bid")),),
                 unit="%",
             ),
@@ -253,7 +266,9 @@ CLAIMS_FIG3 = (
         text="one cluster bids: bid-sort pays about 1.5 × dfs-bid's TTFT",
         source="§5, on Figure 3",
         rule=TENTH,
-        assumption="requests in flight; n = Q; how bid-sort orders equal bids (by arrival)",
+        assumption="token-level accidental sharing, whose amount the paper does not state: one request in flight, four "
+        "trials, the ratio is 1.20 with it and 1.64 without (workload.accidental_sharing=false), and 1.46 on real text "
+        "(--data); then requests in flight",
         parts=(
             Part(
                 label="TTFT bid-sort / dfs-bid",

@@ -13,13 +13,19 @@ from sim.reproduce.words import found_words, reading
 
 __all__ = ["claims_table"]
 
-_MARKS = {"yes": ("✓", "green"), "cannot tell": ("?", "yellow"), "no": ("✗", "red")}
+_MARKS = {
+    "yes": ("✓", "green"),
+    "yes, not resolved": ("(✓)", "yellow"),
+    "cannot tell": ("?", "yellow"),
+    "no": ("✗", "red"),
+}
+_KEY = "✓ agrees   (✓) in range, not resolved   ? cannot tell   ✗ does not agree; 95 % intervals over seeds"
 
 
 def claims_table(records: Sequence[Mapping[str, Any]]) -> Group:
     """Every claim: what the paper says, what each setting of the engine gives, and whether they agree."""
     settings = [setting["name"] for setting in records[0]["settings"]]
-    table = Table(header_style="bold", caption="✓ agrees   ? cannot tell   ✗ does not agree; 95 % intervals over seeds")
+    table = Table(header_style="bold", caption=_KEY)
     table.add_column("claim")
     table.add_column("paper")
     for name in settings:

@@ -14,18 +14,21 @@ from sim.compare_stats import Interval, interval_of
 from sim.reproduce.claims import Part, Range
 from sim.reproduce.readings import Readings
 
-__all__ = ["PAPERS_TRIALS", "RULE", "Finding", "interval_json", "judge", "reach_of_three_trials"]
+__all__ = ["PAPERS_TRIALS", "RULE", "VERDICTS", "Finding", "interval_json", "judge", "reach_of_three_trials"]
 
-Verdict = Literal["yes", "no", "cannot tell"]
+Verdict = Literal["yes", "yes, not resolved", "cannot tell", "no"]
 
 RULE = (
-    "yes: our mean over seeds lies in the range that the claim gives. cannot tell: it does not, but its 95 % interval "
-    "(Student's t over seeds) reaches the range, or there is a single seed. no: the whole interval lies outside. What "
-    "a theorem says must hold in every trial. A claim of several numbers agrees when all do."
+    "yes: our mean over seeds lies in the range that the claim gives. yes, not resolved: so it does, but its 95 % "
+    "interval (Student's t over seeds) is wider than the range on both sides, or, where the range has one end, passes "
+    "that end; more seeds may move the mean out. cannot tell: the mean lies outside, but the interval reaches the "
+    "range, or there is a single seed. no: the whole interval lies outside. What a theorem says must hold in every "
+    "trial. A claim of several numbers has the worst of their verdicts."
 )
 #: "A mean of three trials", says §5 of every number.
 PAPERS_TRIALS = 3
-_SEVERITY: dict[Verdict, int] = {"yes": 0, "cannot tell": 1, "no": 2}
+#: From the best to the worst.
+VERDICTS: tuple[Verdict, ...] = ("yes", "yes, not resolved", "cannot tell", "no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def judge(part: Part, readings: Readings) -> Finding:
     """Measure one part of a claim and compare it with what the paper states, by `RULE`."""
     finding = _of_every_trial if part.every else _of_the_mean
     found = [finding(part.within, label, quantity(readings)) for label, quantity in part.quantities]
-    return max(found, key=lambda each: (_SEVERITY[each.verdict], _distance(part, each)))
+    return max(found, key=lambda each: (VERDICTS.index(each.verdict), _distance(part, each)))
 
 
 def reach_of_three_trials(found: Interval) -> tuple[float, float] | None:
@@ -87,8 +90,7 @@ def _of_the_mean(within: Range, at: str, trials: FloatArray) -> Finding:
     found, first = interval_of(_there(trials)), interval_of(_there(trials[:PAPERS_TRIALS]))
     verdict: Verdict = "cannot tell"
     if found.mean is not None and found.low is not None and found.high is not None:
-        reached = found.low <= within.high and found.high >= within.low
-        verdict = "yes" if within.distance(found.mean) <= 0 else "cannot tell" if reached else "no"
+        verdict = _against(within, found.mean, found.low, found.high)
     reach = reach_of_three_trials(found)
     return Finding(
         found=found,
@@ -97,6 +99,12 @@ def _of_the_mean(within: Range, at: str, trials: FloatArray) -> Finding:
         verdict=verdict,
         by_chance=verdict == "no" and reach is not None and reach[0] <= within.high and reach[1] >= within.low,
     )
+
+
+def _against(within: Range, mean: float, low: float, high: float) -> Verdict:
+    if within.distance(mean) <= 0:
+        return "yes" if within.resolves(low, high) else "yes, not resolved"
+    return "cannot tell" if low <= within.high and high >= within.low else "no"
 
 
 def _of_every_trial(within: Range, at: str, trials: FloatArray) -> Finding:

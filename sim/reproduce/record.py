@@ -10,9 +10,10 @@ from typing import Any
 from sim.compare_stats import interval_of
 from sim.reproduce.claims import Claim, Part
 from sim.reproduce.claims_market import CLAIMS
+from sim.reproduce.earlier import earlier_range
 from sim.reproduce.engine_settings import SETTINGS
 from sim.reproduce.experiments import Figure, PanelPoint
-from sim.reproduce.judging import RULE, interval_json, judge
+from sim.reproduce.judging import RULE, VERDICTS, Finding, interval_json, judge
 from sim.reproduce.readings import Readings
 from sim.reproduce.run_time import RunTimes
 from sim.reproduce.text_source import TextSource
@@ -66,9 +67,9 @@ def figure_record(figure: Figure, readings: Sequence[Readings], text: TextSource
 
 
 def claim_verdict(claim: Mapping[str, Any], setting: str) -> str:
-    """A claim's verdict in a setting: no if any part says no, else cannot tell if any part cannot, else yes."""
-    found = {part["settings"][setting]["verdict"] for part in claim["parts"]}
-    return "no" if "no" in found else "cannot tell" if "cannot tell" in found else "yes"
+    """A claim's verdict in a setting: the worst of its parts'."""
+    worst: str = max((part["settings"][setting]["verdict"] for part in claim["parts"]), key=VERDICTS.index)
+    return worst
 
 
 def _over_trials(numbers: Iterable[float | None]) -> Json:
@@ -124,11 +125,23 @@ def _part(part: Part, claim: Claim, readings: Sequence[Readings]) -> Json:
             "low": None if math.isinf(low) else low,
             "high": None if math.isinf(high) else high,
             "words": part.within.words(part.unit),
+            "basis": part.within.basis,
         },
+        "earlier": _earlier(part, claim, found),
         "unit": part.unit,
         "every": part.every,
         "settings": {name: each.to_json() for name, each in found.items()},
     }
+
+
+def _earlier(part: Part, claim: Claim, found: Mapping[str, Finding]) -> Json | None:
+    """What an earlier simulation of this auction gave, and in which settings our mean lies outside it."""
+    within = earlier_range(claim.key, part.label)
+    if within is None:
+        return None
+    means = {name: each.found.mean for name, each in found.items()}
+    outside = [name for name, mean in means.items() if mean is not None and within.distance(mean) > 0]
+    return {"low": within.low, "high": within.high, "words": within.words(part.unit), "outside": outside}
 
 
 def _run_times(times: RunTimes) -> Json:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["SAME_IN_ALL", "found_words", "interval_words", "reading", "tally"]
+from sim.reproduce.judging import VERDICTS
+
+__all__ = ["SAME_IN_ALL", "found_words", "interval_words", "reading", "tally", "unbroken"]
 
 #: What stands in the other settings' columns where no engine takes part.
-SAME_IN_ALL = "the same: no engine in it"
+SAME_IN_ALL = "the same: no engine takes part"
+#: What a verdict is called in a sentence about one claim.
+_PHRASES = {
+    "yes": "agrees",
+    "yes, not resolved": "in range but not resolved",
+    "cannot tell": "cannot be told",
+    "no": "does not agree",
+}
+#: Verdict → what heads the claims that have it in every setting.
+_HEADS = {
+    "yes": "Agree in every setting",
+    "no": "Do not agree in any setting",
+    "cannot tell": "Cannot be told from these seeds in any setting",
+    "yes, not resolved": "In range but not resolved by these seeds, in every setting",
+}
+_UNITS = ("%", "pp", "×", "s", "ms")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 #: Trials from which on an interval is worth reading.
 _ENOUGH = 5
 _MINUS = "\N{MINUS SIGN}"
@@ -51,35 +70,45 @@ def interval_words(found: Mapping[str, Any], unit: str, scale: float = 1.0) -> s
     return f"{_fixed(mean, decimals)}{tail} ({_fixed(low, decimals)} … {_fixed(high, decimals)})"
 
 
-def tally(claims: Iterable[Mapping[str, Any]], setting: str) -> tuple[int, int, int]:
-    """How many claims agree, cannot be told, and do not agree in a setting."""
+def unbroken(words: str) -> str:
+    """The same with no break between a number and its unit, or between a sign and its number.
+
+    >>> unbroken("19–22 %") == "19–22\\xa0%", unbroken("≤ 1.15") == "≤\\xa01.15", unbroken("a b")
+    (True, True, 'a b')
+    """
+    pieces = words.split(" ")
+    joined = pieces[:1]
+    for before, after in itertools.pairwise(pieces):
+        kept = after in _UNITS or before in ("≤", "≥", "≈")
+        joined.append(f"{_NO_BREAK if kept else ' '}{after}")
+    return "".join(joined)
+
+
+def tally(claims: Iterable[Mapping[str, Any]], setting: str) -> dict[str, int]:
+    """Verdict → how many claims have it in a setting, from the best verdict to the worst."""
     verdicts = [claim["verdict"][setting] for claim in claims]
-    return verdicts.count("yes"), verdicts.count("cannot tell"), verdicts.count("no")
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
 def reading(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The verdict in sentences: how many claims agree in each setting, and which do in all, in some and in none."""
+    """The verdict in sentences: how many claims agree in each setting, and which do in all, in some and in none.
+
+    A claim whose verdict differs between settings is named with each setting's verdict.
+    """
     claims = [claim for record in records for claim in record["claims"]]
     names = [setting["name"] for setting in records[0]["settings"]]
-    counts = ", ".join(f"{tally(claims, name)[0]} ({name})" for name in names)
-    sentences = [f"Of {len(claims)} claims, these many agree in every number: {counts}."]
-    agreeing = {claim["key"]: [name for name in names if claim["verdict"][name] == "yes"] for claim in claims}
-    always = [claim["name"] for claim in claims if len(agreeing[claim["key"]]) == len(names)]
-    sometimes = [
-        f"{claim['name']} ({', '.join(agreeing[claim['key']])})"
-        for claim in claims
-        if 0 < len(agreeing[claim["key"]]) < len(names)
-    ]
-    unclear = [c["name"] for c in claims if not agreeing[c["key"]] and "cannot tell" in c["verdict"].values()]
-    never = [c["name"] for c in claims if set(c["verdict"].values()) == {"no"}]
-    for what, those in (
-        ("Agree in every setting", always),
-        ("Agree in some", sometimes),
-        ("Cannot be told from these seeds", unclear),
-        ("Do not agree", never),
-    ):
+    tallies = {name: tally(claims, name) for name in names}
+    counts = ", ".join(f"{found['yes']} ({name})" for name, found in tallies.items())
+    first = f"Of {len(claims)} claims, these many agree in every number: {counts}"
+    if any(found["yes, not resolved"] for found in tallies.values()):
+        counts = ", ".join(f"{found['yes, not resolved']} ({name})" for name, found in tallies.items())
+        first += f"; besides, in range but not resolved by these seeds: {counts}"
+    sentences = [f"{first}."]
+    alike = {head: [c["name"] for c in claims if set(c["verdict"].values()) == {v}] for v, head in _HEADS.items()}
+    mixed = [f"{c['name']} ({_by_setting(c['verdict'])})" for c in claims if len(set(c["verdict"].values())) > 1]
+    for head, those in {_HEADS["yes"]: alike.pop(_HEADS["yes"]), "Differ by setting": mixed, **alike}.items():
         if those:
-            sentences.append(f"{what}: {'; '.join(those)}.")
+            sentences.append(f"{head}: {'; '.join(those)}.")
     trials = records[0]["trials"]
     if trials < _ENOUGH:
         sentences.append(
@@ -87,6 +116,12 @@ def reading(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
             "values have infinite variance. Take 10 or more."
         )
     return tuple(sentences)
+
+
+def _by_setting(verdicts: Mapping[str, str]) -> str:
+    """ "agrees: serial; does not agree: window-4, queue", the best verdict first."""
+    by_verdict = {verdict: [name for name, found in verdicts.items() if found == verdict] for verdict in VERDICTS}
+    return "; ".join(f"{_PHRASES[verdict]}: {', '.join(names)}" for verdict, names in by_verdict.items() if names)
 
 
 def _significant(number: float) -> str:

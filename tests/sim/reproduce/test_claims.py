@@ -8,6 +8,7 @@ import pytest
 from reproduce_kit import AS_STATED, pacing_summary, record_of, summary
 
 from sim.reproduce.claims_market import CLAIMS
+from sim.reproduce.earlier import EARLIER
 from sim.reproduce.experiments import BATCH_SIZES, FIGURES, PACING, QUEUE, SHAPES, one_cluster, stars
 
 WELFARE = {name: row[0] for name, row in AS_STATED.items()}
@@ -37,6 +38,7 @@ def test_every_figure_has_claims_with_names_of_their_own() -> None:
         ("fig2", "bid-sort-over-random"),
         ("fig2", "ttft-over-shapes"),
         ("fig2", "fig2-same"),
+        ("fig2", "hit-rate-lost"),
         ("fig3", "one-cluster-ttft"),
         ("fig3", "one-cluster-welfare"),
         ("fig3", "fig3-same"),
@@ -70,6 +72,42 @@ def test_a_gap_of_more_than_half_in_one_trial_breaks_the_proposition() -> None:
 def test_the_lead_is_of_welfare_not_of_points_over_random() -> None:
     part = claim(record_of("fig1"), "lead-over-n")["parts"][1]
     assert part["settings"]["serial"]["mean"] == pytest.approx(100 * (80 / 70 - 1))
+
+
+def test_short_trees_are_judged_by_the_20_percent_the_paper_states_of_them() -> None:
+    like = {SHAPES[name]: summary(dfs_bid=(78.6, *AS_STATED["dfs-bid"][1:])) for name in ("short trees", "chains")}
+    chains, short = claim(record_of("fig2", like), "gap")["parts"][1:3]
+    assert [each["settings"]["serial"]["mean"] for each in (chains, short)] == pytest.approx([21.4] * 2)
+    assert [each["settings"]["serial"]["verdict"] for each in (chains, short)] == ["yes", "no"]
+
+
+def test_bid_sort_has_to_lose_hits_where_the_cache_is_too_small() -> None:
+    parts = claim(record_of("fig2"), "hit-rate-lost")["parts"]  # 10 % against 50 %
+    assert [part["label"].rpartition(", ")[2] for part in parts] == ["stars", "chains", "long trees"]
+    assert [part["settings"]["serial"]["mean"] for part in parts] == pytest.approx([-40.0] * 3)
+    like = {SHAPES["chains"]: summary(bid_sort=(100.0, 50.0, 0.41, 24_000.0, 100.0))}
+    parts = claim(record_of("fig2", like), "hit-rate-lost")["parts"]
+    assert [part["settings"]["serial"]["verdict"] for part in parts] == ["yes", "no", "yes"]
+
+
+def test_at_rho_1_any_better_ttft_agrees_and_welfare_has_a_threshold_of_its_own() -> None:
+    tied = stars(QUEUE, correlation=1.0)
+    for welfare, verdict in ((91.0, "yes"), (89.0, "no")):
+        like = {tied: summary(dfs_bid=(welfare, *AS_STATED["dfs-bid"][1:]))}
+        parts = claim(record_of("fig1", like), "slower-until-rho-1")["parts"]
+        assert parts[-2]["settings"]["serial"]["verdict"] == "yes"  # 2.4 times as slow
+        assert (parts[-1]["settings"]["serial"]["verdict"], parts[-1]["range"]["basis"]) == (verdict, "our threshold")
+
+
+def test_what_an_earlier_simulation_gave_stands_beside_ours() -> None:
+    parts = {part["label"]: part for part in claim(record_of("fig1"), "lead-over-n")["parts"]}
+    assert parts["lead, n = Q"]["earlier"]["outside"] == []  # 80 / 70: +14.3 %
+    assert parts["lead, n = 32"]["earlier"]["outside"] == ["serial", "window-4", "queue"]
+
+
+def test_every_row_of_the_earlier_simulation_is_a_row_of_ours() -> None:
+    ours = {(each.key, part.label) for claims in CLAIMS.values() for each in claims for part in each.parts}
+    assert set(EARLIER) <= ours
 
 
 def test_ratios_of_ttft_are_judged_by_shape() -> None:

@@ -19,10 +19,32 @@ def part(low: float, high: float, *columns: list[float], every: bool = False) ->
     return Part(label="", stated="", within=Range(low, high), quantities=named, unit="%", every=every)
 
 
-def test_a_mean_inside_agrees_whatever_its_interval() -> None:
+def test_a_mean_inside_whose_interval_covers_the_range_is_not_resolved() -> None:
     found = judge(part(1.5, 2.5, [1.0, 3.0]), NOTHING)
-    assert found.verdict == "yes"
+    assert found.verdict == "yes, not resolved"
     assert found.found.low == pytest.approx(2 - 12.706205)  # mean 2, se 1
+
+
+def test_an_interval_may_pass_one_end_of_the_range() -> None:
+    trials = [1.0, 2.0, 3.0, 4.0]  # 2.5 ± 3.182446·√(5/12) = 0.4457 … 4.5543
+    assert judge(part(2.4, 4.56, trials), NOTHING).verdict == "yes"
+    assert judge(part(0.44, 2.6, trials), NOTHING).verdict == "yes"
+    assert judge(part(2.4, 4.55, trials), NOTHING).verdict == "yes, not resolved"
+    assert judge(part(0.45, 2.6, trials), NOTHING).verdict == "yes, not resolved"
+
+
+def test_a_claim_has_the_worst_verdict_of_its_points() -> None:
+    clear, open_, outside = [2.0, 2.1, 1.9], [1.0, 2.0, 3.0], [1.0, 5.0, 3.3]
+    assert judge(part(1.5, 2.5, clear, open_), NOTHING).at == "point 1"
+    assert judge(part(1.5, 2.5, open_, outside, clear), NOTHING).verdict == "cannot tell"
+
+
+def test_of_a_range_with_one_end_the_interval_must_not_pass_it() -> None:
+    trials = [1.0, 2.0, 3.0, 4.0]  # 0.4457 … 4.5543
+    assert judge(part(0.44, math.inf, trials), NOTHING).verdict == "yes"
+    assert judge(part(0.45, math.inf, trials), NOTHING).verdict == "yes, not resolved"
+    assert judge(part(-math.inf, 4.55, trials), NOTHING).verdict == "yes, not resolved"
+    assert judge(part(-math.inf, 4.56, trials), NOTHING).verdict == "yes"
 
 
 def test_a_mean_outside_that_the_interval_reaches_cannot_be_told() -> None:

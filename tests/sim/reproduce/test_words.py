@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from reproduce_kit import record_of
 from rich.console import Console
 
@@ -17,6 +19,46 @@ def test_the_reading_counts_and_names_claims() -> None:
     assert sentences[1] == "Agree in every setting: both DFS orders alike (one cluster); never under the κ bound."
     assert sentences[-1].startswith("With 4 trials the intervals are so wide")
     assert not any(sentence.startswith("With") for sentence in reading([record_of("fig3", trials=5)]))
+
+
+def verdicts(record: dict[str, Any], **by_key: tuple[str, str, str]) -> dict[str, Any]:
+    """The record of Figure 3 with chosen verdicts (serial, window-4, queue) of its claims."""
+    names = [setting["name"] for setting in record["settings"]]
+    for place, chosen in enumerate(by_key.values()):
+        record["claims"][place]["verdict"] = dict(zip(names, chosen, strict=True))
+    return record
+
+
+def test_a_claim_of_several_verdicts_is_named_with_all_of_them() -> None:
+    sentences = reading(
+        [
+            verdicts(
+                record_of("fig3", trials=5),
+                welfare=("yes", "no", "no"),
+                ttft=("no", "no", "cannot tell"),
+                same=("yes", "yes, not resolved", "yes"),
+            )
+        ]
+    )
+    assert sentences == (
+        "Of 3 claims, these many agree in every number: 2 (serial), 0 (window-4), 1 (queue); besides, in range but not "
+        "resolved by these seeds: 0 (serial), 1 (window-4), 0 (queue).",
+        "Differ by setting: one cluster's welfare is bid-sort's, +100 % (agrees: serial; does not agree: window-4, "
+        "queue); one cluster's TTFT ratio 1.5 (cannot be told: queue; does not agree: serial, window-4); both DFS "
+        "orders alike (one cluster) (agrees: serial, queue; in range but not resolved: window-4).",
+    )
+
+
+def test_what_is_not_resolved_is_never_plain_agreement() -> None:
+    same = ("yes, not resolved",) * 3
+    sentences = reading(
+        [verdicts(record_of("fig3", trials=5), a=same, b=("no",) * 3, c=("cannot tell",) * 3)],
+    )
+    assert sentences[1:] == (
+        "Do not agree in any setting: one cluster's TTFT ratio 1.5.",
+        "Cannot be told from these seeds in any setting: both DFS orders alike (one cluster).",
+        "In range but not resolved by these seeds, in every setting: one cluster's welfare is bid-sort's, +100 %.",
+    )
 
 
 def test_numbers_have_the_digits_their_interval_allows() -> None:
@@ -37,4 +79,4 @@ def test_the_table_has_every_claim_and_says_what_needs_no_engine() -> None:
     assert "fig2 · at n = Q" in text
     assert "✗ −5 % (± 0)" in text
     assert text.count("= (no engine)") == 2 * 6
-    assert "✓ agrees   ? cannot tell   ✗ does not agree" in text
+    assert "✓ agrees   (✓) in range, not resolved   ? cannot tell   ✗ does not agree" in text
