@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from sim.errors import ScenarioError
 from sim.sweep_block import Range
 from sim.yaml_source import parse_value
 
-__all__ = ["Axis", "Typed", "plain_number", "range_of", "read_typed", "split_values", "zipped"]
+__all__ = ["Axis", "Typed", "plain_number", "range_of", "read_typed", "refuse_shared_labels", "split_values", "zipped"]
 
 _CLOSING = {"[": "]", "{": "}"}
 
@@ -119,6 +119,29 @@ def plain_number(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain_number(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def refuse_shared_labels(axes: Sequence[Axis]) -> None:
+    """ScenarioError where an axis gives one label to schedules that differ: no table could tell them apart."""
+    for axis in axes:
+        if "schedule" not in axis.keys:
+            continue
+        column = axis.keys.index("schedule")
+        seen: dict[str, str] = {}
+        for label, spelled in (pair for row in axis.rows for pair in _labelled(row[column])):
+            if seen.setdefault(label, spelled) != spelled:
+                hint = f"Give one of them a label: {{use: {label}, label: …}}."
+                raise ScenarioError(axis.origins[column], f'"{label}" twice', "labels that differ", hint)
+
+
+def _labelled(schedule: Any) -> Iterator[tuple[str, str]]:
+    """(label, what it stands for) of the schedules of one value; what is none is refused with its point."""
+    for entry in schedule if isinstance(schedule, list) else [schedule]:
+        block = entry if isinstance(entry, dict) else {"use": entry}
+        label = block.get("label", block.get("use"))
+        if isinstance(label, str):
+            parameters = {key: value for key, value in block.items() if key != "label"}
+            yield label, json.dumps(plain_number(parameters), sort_keys=True)
 
 
 def _refuse_twins(rows: Sequence[tuple[Any, ...]], origin: str) -> None:

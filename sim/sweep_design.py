@@ -15,7 +15,7 @@ from mechanism.prompts import FloatArray
 from sim.errors import ScenarioError
 from sim.parameters import build
 from sim.rng import stream
-from sim.sweep_axes import Axis, Typed, range_of, read_typed, zipped
+from sim.sweep_axes import Axis, Typed, range_of, read_typed, refuse_shared_labels, zipped
 from sim.sweep_block import MOST_POINTS, Range, SweepBlock
 from sim.yaml_source import Source
 
@@ -78,7 +78,8 @@ def read_design(source: Source, options: SweepOptions) -> Design:
     Raises
     ------
     ScenarioError
-        What is wrong with the block or an option, a key given twice, no axis at all, or more than 10^6 points.
+        What is wrong with the block or an option, a key given twice, a label of two schedules, no axis at all, or more
+        than 10^6 points.
     """
     sets, zips = [read_typed(text, "--set") for text in options.sets], [read_typed(t, "--zip") for t in options.zips]
     sets += [Typed(k, (v,), f"--{k}") for k, v in (("seed", options.seed), ("trials", options.trials)) if v is not None]
@@ -96,6 +97,7 @@ def read_design(source: Source, options: SweepOptions) -> Design:
     random = kept.random(options.random, ranges)
     columns = zips or kept.zips()
     axes = (*map(Axis.of, kept.grid()), *fixed, *([zipped(columns)] if columns else []))
+    refuse_shared_labels(axes)
     _refuse_sizes(axes, None if random is None else random[0], source)
     if random is not None:
         axes = (*axes, _draw(*random, _seed(source, sets)))

@@ -13,6 +13,7 @@ from sim.sweep import Point
 from sim.sweep_block import SweepBlock
 from sim.sweep_cell import plain_json
 from sim.sweep_design import Design, SweepOptions, read_design
+from sim.sweep_progress import cells_bar
 from sim.yaml_source import Source
 
 __all__ = ["SweepPoints", "check_scenario", "setting_text"]
@@ -68,6 +69,8 @@ def check_scenario(
 ) -> tuple[Scenario, int]:
     """A scenario as `load_scenario` gives it, and how many points its `sweep:` block has, all of them checked.
 
+    A bar on a terminal's stderr says how far it is.
+
     Raises
     ------
     ScenarioError
@@ -80,4 +83,7 @@ def check_scenario(
     if scenario.sweep == SweepBlock():
         return scenario, 0
     points = SweepPoints(source, read_design(source, SweepOptions()), backend_types)
-    return scenario, sum(1 for _ in points)
+    with cells_bar("checking points", show=True) as progress:
+        for number, _ in enumerate(points, start=1):
+            progress(number, 0, len(points))
+    return scenario, len(points)

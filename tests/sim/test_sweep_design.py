@@ -152,3 +152,29 @@ def test_a_scenario_with_a_block_is_the_same_experiment_without_it(tmp_path: Pat
 
 def test_a_broken_block_is_refused_wherever_the_scenario_is_loaded(tmp_path: Path) -> None:
     assert refusal(tmp_path, SMALL + "sweep: {gird: {}}\n").where.endswith(":5: sweep.gird")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sets": ["schedule={use: k-lpm, k: 2},{use: k-lpm, k: 8},dfs-bid"]},
+        {"sets": ["schedule=k-lpm,[dfs-bid, {use: k-lpm, k: 8}]"]},
+        {"sets": ["schedule={use: tiers, label: k-lpm},k-lpm"]},
+        {"zips": ["batching.size=8,16", "schedule={use: k-lpm, k: 2},{use: k-lpm, k: 8}"]},
+    ],
+)
+def test_schedules_that_differ_need_labels_that_differ(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Results are told apart by label, as within one list of schedules."""
+    option = "--zip" if "zips" in options else "--set"
+    expected = f'{option} schedule: found "k-lpm" twice; expected labels that differ. Give one of them a label: '
+    assert said(tmp_path, **options) == expected + "{use: k-lpm, label: …}."
+
+
+def test_one_schedule_in_several_lists_needs_no_label(tmp_path: Path) -> None:
+    values = "dfs-bid,[dfs-bid, {use: k-lpm, k: 2}],[{use: dfs-bid}, {use: k-lpm, k: 2.0}],{use: k-lpm, k: 8, label: k}"
+    assert len(design(tmp_path, sets=[f"schedule={values}"])) == 4
+
+
+def test_a_block_s_schedules_need_labels_too(tmp_path: Path) -> None:
+    block = "sweep: {grid: {schedule: [{use: k-lpm, k: 2}, {use: k-lpm, k: 8}]}}\n"
+    assert 'found "k-lpm" twice; expected labels that differ' in said(tmp_path, SMALL + block)

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,21 @@ def test_check_makes_every_point_of_the_block_and_none_where_there_is_none(tmp_p
     path.write_text(path.read_text() + "sweep: {grid: {batching.size: [8, 9, 10]}}\n")
     scenario, number = check_scenario(str(path), BACKENDS, ["seed=4"], None)
     assert (scenario.seed, number) == (4, 3)
+
+
+def test_check_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+
+    @contextmanager
+    def bar(what: str, *, show: bool) -> Iterator[Any]:
+        told.append((what, show))
+        yield lambda *numbers: told.append(numbers)
+
+    monkeypatch.setattr("sim.sweep_points.cells_bar", bar)
+    path = write_small(tmp_path)
+    path.write_text(path.read_text() + "sweep: {grid: {batching.size: [8, 9, 10]}}\n")
+    check_scenario(str(path), BACKENDS, [], None)
+    assert told == [("checking points", True), (1, 0, 3), (2, 0, 3), (3, 0, 3)]
 
 
 @pytest.mark.parametrize("axis", ["values.correlation: [0, 0.5]", "values.kind: [lognormal, uniform]"])
