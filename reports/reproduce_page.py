@@ -12,10 +12,10 @@ from reports._page import write_page
 from reports.figures.reproduce_claims import claim_charts
 from reports.figures.reproduce_market import budget_levels, run_time_charts, welfare_over_auctions
 from reports.figures.reproduce_panels import panel_charts, row_title
-from reports.reproduce_rows import budget_rows, claim_rows, commands, number_rows, run_time_rows
+from reports.reproduce_rows import budget_rows, claim_rows, commands, earlier_words, number_rows, run_time_rows
 from sim.reproduce.experiments import FIGURES
 from sim.reproduce.record import METRICS
-from sim.reproduce.words import reading, tally
+from sim.reproduce.words import reading, tally, unbroken
 
 __all__ = ["write_reproduce_pages"]
 
@@ -58,10 +58,11 @@ def _index(folder: Path, together: Sequence[Json], links: Sequence[tuple[str, st
     return {
         **_common(together[0], links, "index.html"),
         "title": "Inference Auctions, reproduced",
-        "reading": reading(together),
+        "reading": [unbroken(sentence) for sentence in reading(together)],
         "cards": _cards(together),
         "figures": [{"name": each["figure"], "title": each["title"], "claims": claim_rows(each)} for each in together],
         "commands": [each["command"] for each in together],
+        "earlier": earlier_words(together),
         "others": others,
         "missing": [FIGURES[name].title for name in FIGURES if name not in there],
     }
@@ -93,7 +94,7 @@ def _figure(record: Json, links: Sequence[tuple[str, str]]) -> Json:
     return {
         **_common(record, links, f"{record['figure']}.html"),
         "title": record["title"],
-        "reading": reading([record]),
+        "reading": [unbroken(sentence) for sentence in reading([record])],
         "cards": _cards([record]),
         "claims": claim_rows(record),
         "claim_charts": claim_charts(record),

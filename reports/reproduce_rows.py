@@ -10,7 +10,7 @@ from sim.reproduce.judging import interval_json
 from sim.reproduce.record import METRICS
 from sim.reproduce.words import SAME_IN_ALL, found_words, interval_words, unbroken
 
-__all__ = ["budget_rows", "claim_rows", "commands", "number_rows", "run_time_rows"]
+__all__ = ["budget_rows", "claim_rows", "commands", "earlier_words", "number_rows", "run_time_rows"]
 
 Json = Mapping[str, Any]
 
@@ -55,6 +55,30 @@ def _part(claim: Json, part: Json, names: Sequence[str]) -> Json:
         "cells": cells,
         "same": "" if claim["engine"] else SAME_IN_ALL,
     }
+
+
+def earlier_words(records: Sequence[Json]) -> str:
+    """Which of our numbers lie outside what an earlier simulation gave, and in which settings; "" if it gave none."""
+    names = [setting["name"] for setting in records[0]["settings"]]
+    parts = [
+        (claim, part)
+        for record in records
+        for claim in record["claims"]
+        for part in claim["parts"]
+        if part["earlier"] is not None
+    ]
+    if not parts:
+        return ""
+    outside = [
+        f"{part['label']} ({', '.join(found) if claim['engine'] and found != names else 'every setting'})"
+        for claim, part in parts
+        if (found := part["earlier"]["outside"])
+    ]
+    listed = f": {'; '.join(outside)}" if outside else ""
+    return unbroken(
+        f"Of {len(parts)} numbers for which an earlier simulation of this auction gave a range, ours lie outside it in "
+        f"{len(outside)}{listed}."
+    )
 
 
 def number_rows(panel: Json, names: Sequence[str]) -> list[tuple[str, ...]]:

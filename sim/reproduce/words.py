@@ -71,15 +71,16 @@ def interval_words(found: Mapping[str, Any], unit: str, scale: float = 1.0) -> s
 
 
 def unbroken(words: str) -> str:
-    """The same with no break between a number and its unit, or between a sign and its number.
+    """The same with no break between a number and its unit, a sign and its number, or the ends of an interval.
 
-    >>> unbroken("19–22 %") == "19–22\\xa0%", unbroken("≤ 1.15") == "≤\\xa01.15", unbroken("a b")
-    (True, True, 'a b')
+    >>> unbroken("lead 19–22 %;") == "lead 19–22\\xa0%;", unbroken("≤ 1.15") == "≤\\xa01.15", unbroken("a s")
+    (True, True, 'a s')
     """
     pieces = words.split(" ")
     joined = pieces[:1]
     for before, after in itertools.pairwise(pieces):
-        kept = after in _UNITS or before in ("≤", "≥", "≈")
+        unit = before[-1:].isdigit() and after.rstrip(".,;:") in _UNITS
+        kept = unit or before in ("≤", "≥", "≈", "…") or after == "…"
         joined.append(f"{_NO_BREAK if kept else ' '}{after}")
     return "".join(joined)
 

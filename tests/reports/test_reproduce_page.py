@@ -89,6 +89,13 @@ def test_ranges_of_our_own_and_those_of_an_earlier_simulation_are_named_as_such(
     assert "2.16 … 2.64 × (our reading) an earlier simulation: 2 … 4 ×" in text
     # 2.4 is no ratio of long trees (9 … 14) nor of short ones (1); all else lies inside: two parts in three settings
     assert text.count("outside the earlier simulation's") == 2 * 3
+    index = pages["index"].text.replace("\N{NO-BREAK SPACE}", " ")
+    # besides: one cluster's gap 20 (0), over random 20 (99), ratio 2.4 (1.5)
+    assert (
+        "Of 11 numbers for which an earlier simulation of this auction gave a range, ours lie outside it in 5: "
+        in index
+    )
+    assert "TTFT bid-sort / dfs-bid, long trees (every setting); " in index
     legends = [block["data"][0]["name"] for block in pages["fig2"].blocks]
     assert "our threshold" in legends
     assert "our reading" in legends
