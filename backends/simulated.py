@@ -146,6 +146,7 @@ class SimulatedBackend:
         self._free_at_ns = 0
         self._admitted_ns: dict[int, int] = {}
         self._first_token_ns: dict[int, int] = {}
+        self._computed_ns: dict[int, int] = {}
 
     def start(self, env: simpy.Environment, on_event: Callable[[Served], None]) -> None:
         """Start the server's process."""
@@ -231,6 +232,7 @@ class SimulatedBackend:
         for index in done.first_tokens:
             if index not in self._first_token_ns:
                 self._first_token_ns[index] = self._front_end.next_ns()
+                self._computed_ns[index] = int(self._env.now)
         first = set(done.first_tokens)
         for index in done.finished:
             at_ns = self._first_token_ns[index] if index in first else self._front_end.next_ns()
@@ -290,6 +292,7 @@ class SimulatedBackend:
             status="ok",
             admitted_ns=self._admitted_ns.pop(index),
             first_token_ns=self._first_token_ns.pop(index),
+            computed_ns=self._computed_ns.pop(index),
             finish_ns=at_ns,
             cached_tokens=engine.cached_tokens[index],
             output_tokens=engine.output_tokens(index),

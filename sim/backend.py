@@ -42,6 +42,7 @@ class Served:
     ----------
     sent_ns : when it really left for the server; None = when it was submitted.
     output_ids : the tokens a live server generated.
+    computed_ns : when the engine had its first token, which a client hears of later; None = the server does not say.
     """
 
     index: int
@@ -55,6 +56,7 @@ class Served:
     error: str | None = None
     sent_ns: int | None = None
     output_ids: tuple[int, ...] | None = None
+    computed_ns: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

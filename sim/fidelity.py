@@ -60,15 +60,15 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame, simulated: pl.DataFrame
     Parameters
     ----------
     first, second : rows of requests.parquet (DESIGN.md, Files) of one schedule, all trials.
-    simulated : those of the simulated run: requests whose first tokens it puts at one instant come of one pass. In
-        which order a server sends these out is chance: no order is asked of them, and welfare does not count it.
+    simulated : those of the simulated run, which say in `pass` which requests' first tokens come of one pass. In which
+        order a server sends these out is chance: no order is asked of them, and welfare does not count it.
     saturated : whether a trial is one cohort, else a batch is.
     """
     import polars as pl
 
     ok = pl.col("status") == "ok"
     both = first.select(COLUMNS).filter(ok).join(second.select(COLUMNS).filter(ok), on=KEY, suffix="_2")
-    both = both.join(simulated.select(*KEY, pl.col("first_token_s").alias("pass")), on=KEY)
+    both = both.join(simulated.select(*KEY, "pass"), on=KEY)
     lost = first.filter(ok).height + second.filter(ok).height - 2 * both.height
     ttft, other = both["server_ttft_s"].to_numpy(), both["server_ttft_s_2"].to_numpy()
     known = both.filter(pl.col("cached_tokens").is_not_null() & pl.col("cached_tokens_2").is_not_null())

@@ -48,6 +48,7 @@ class RunLog:
     batch, position : which auction, and the place in its schedule from 0; −1 before any auction.
     bid, priority, payment : (n,) floats, NaN before any auction.
     output_ids : the tokens a live server generated; None where it was a simulation, or nothing came.
+    computed_ns : when the engine had a first token; requests of one pass have it at one instant. Not in the records.
     auction_s : wall time spent in auctions, s (kept out of the records, which are equal for equal seeds).
     """
 
@@ -62,6 +63,7 @@ class RunLog:
     status: list[Status]
     error: list[str | None]
     output_ids: list[tuple[int, ...] | None]
+    computed_ns: list[int | None]
     batch: IntArray
     position: IntArray
     bid: FloatArray
@@ -86,6 +88,7 @@ class RunLog:
             status=["incomplete"] * n,
             error=[None] * n,
             output_ids=[None] * n,
+            computed_ns=[None] * n,
             batch=np.full(n, -1, dtype=np.int64),
             position=np.full(n, -1, dtype=np.int64),
             bid=np.full(n, np.nan),
@@ -106,3 +109,4 @@ class RunLog:
         self.output_tokens[index] = served.output_tokens
         self.num_retractions[index] = served.num_retractions
         self.output_ids[index] = served.output_ids
+        self.computed_ns[index] = served.computed_ns

@@ -54,7 +54,8 @@ class RunResult:
     `status` is "interrupted" when the run was stopped, "failed" when its server was lost on the way: the frames then
     hold what was measured, requests that had not left are `incomplete`, and the summary's means are over finished
     cells only. `facts` is what the workload measured of its first trial (`Demand.facts`). `server` is what a live
-    server says about itself; empty for a simulation.
+    server says about itself; empty for a simulation. `computed_ns` (`RunLog.computed_ns`) stands beside the frames, one
+    list a cell.
     """
 
     frames: dict[str, list[pl.DataFrame]] = field(default_factory=lambda: {name: [] for name in FRAMES})
@@ -69,6 +70,7 @@ class RunResult:
     server: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     pacing: list[PacedCell] = field(default_factory=list)
+    computed_ns: list[list[int | None]] = field(default_factory=list)
 
     @property
     def num_ok(self) -> int:
@@ -79,6 +81,8 @@ class RunResult:
         """Take in one cell: its frames, if `records`, its statuses, and, when it is finished and valid, its metrics."""
         for name, frame in FRAMES.items() if records else ():
             self.frames[name].append(frame(cell))
+        if records:
+            self.computed_ns.append(cell.log.computed_ns)
         counts = self.statuses.setdefault(cell.schedule, {})
         for status, number in status_counts(cell).items():
             counts[status] = counts.get(status, 0) + number

@@ -251,6 +251,8 @@ def _equal_pct(several: Sequence[Agreement]) -> tuple[float, ...]:
 
 
 def _requests(result: RunResult) -> pl.DataFrame:
+    """The records of a run with the pass that each first token came of, where a simulation knows it."""
     import polars as pl
 
-    return pl.concat(result.frames["requests"])
+    cells = zip(result.frames["requests"], result.computed_ns, strict=True)
+    return pl.concat([frame.with_columns(pl.Series("pass", passes, dtype=pl.Int64)) for frame, passes in cells])

@@ -191,6 +191,7 @@ def test_answers_of_one_pass_reach_their_clients_one_after_another() -> None:
     away, _ = serve([[1, 2, 3], [4, 5, 6], [7, 8, 9]], [1, 1, 1], [0, 0, 0], latency=far)
     assert [each.first_token_ns for each in away] == [23 * MS, 25 * MS, 27 * MS]
     assert [each.finish_ns for each in away] == [23 * MS, 25 * MS, 27 * MS]
+    assert [each.computed_ns for each in away] == [19 * MS] * 3
 
 
 def test_a_host_that_computes_the_passes_itself_hands_out_results_one_pass_late() -> None:

@@ -18,9 +18,7 @@ BASE = {
 
 def records(*rows: dict[str, Any]) -> pl.DataFrame:
     """One request a row, named by its number unless it says otherwise."""
-    full = [
-        {**BASE, "request_id": str(number), "first_token_s": float(number), **row} for number, row in enumerate(rows)
-    ]
+    full = [{**BASE, "request_id": str(number), "pass": number, **row} for number, row in enumerate(rows)]
     return pl.DataFrame(full, schema_overrides={"cached_tokens": pl.Int64})
 
 
@@ -78,9 +76,9 @@ def test_order_is_within_cohorts() -> None:
 def test_no_order_is_asked_of_one_pass() -> None:
     # 0 and 1 come of one pass, 2 of a later one: the pairs (0, 2) and (1, 2) are left
     simulated = records(
-        {"realised_priority": 1.0, "first_token_s": 1.0},
-        {"realised_priority": 0.5, "first_token_s": 1.0},
-        {"realised_priority": 0.0, "first_token_s": 2.0},
+        {"realised_priority": 1.0, "pass": 1.0},
+        {"realised_priority": 0.5, "pass": 1.0},
+        {"realised_priority": 0.0, "pass": 2.0},
     )
     turned = records({"realised_priority": 0.5}, {"realised_priority": 1.0}, {"realised_priority": 0.0})
     wrong = records({"realised_priority": 1.0}, {"realised_priority": 0.0}, {"realised_priority": 0.5})
@@ -102,9 +100,9 @@ def test_welfare_and_throughput_by_hand() -> None:
 def test_welfare_does_not_count_the_order_within_a_pass() -> None:
     # 0 and 1 come of one pass: each counts with (1 + 0.5) / 2
     simulated = records(
-        {"value": 5.0, "realised_priority": 1.0, "first_token_s": 1.0},
-        {"value": 1.0, "realised_priority": 0.5, "first_token_s": 1.0},
-        {"value": 2.0, "realised_priority": 0.0, "first_token_s": 2.0},
+        {"value": 5.0, "realised_priority": 1.0, "pass": 1.0},
+        {"value": 1.0, "realised_priority": 0.5, "pass": 1.0},
+        {"value": 2.0, "realised_priority": 0.0, "pass": 2.0},
     )
     turned = records(
         {"value": 5.0, "realised_priority": 0.5}, {"value": 1.0, "realised_priority": 1.0},

@@ -34,6 +34,15 @@ def test_a_server_of_another_speed_fails_on_ttft_alone(tmp_path: Path) -> None:
     assert failed == {"ttft_mean_pct", "ttft_p90_pct"}
 
 
+def test_answers_of_one_pass_are_of_one_pass_also_where_clients_read_them_one_by_one(tmp_path: Path) -> None:
+    gap = {**PROFILE["latency"], "request_gap_ms": 1.0}
+    result = validated(tmp_path, PassesForLive(SERVER), "dispatch.in_flight=null", latency=gap)
+    for rows in result.simulated:
+        of_schedule = rows.filter((rows["schedule"] == "dfs-bid") & (rows["trial"] == 0))
+        assert of_schedule["first_token_s"].n_unique() == len(of_schedule)
+        assert 1 < of_schedule["pass"].n_unique() < len(of_schedule) / 2
+
+
 def test_thresholds_come_from_the_scenario(tmp_path: Path) -> None:
     slow = {**PROFILE["latency"], "weights_ms": 2 * PROFILE["latency"]["weights_ms"]}
     lenient = ("validation.ttft_mean_pct=null", "validation.ttft_p90_pct=1000.0")
