@@ -271,7 +271,7 @@ CLAIMS_FIG3 = (
         "(--data); then requests in flight",
         parts=(
             Part(
-                label="TTFT bid-sort / dfs-bid",
+                label="TTFT bid-sort / dfs-bid, one cluster",
                 stated="≈ 1.5",
                 within=about_ratio(1.5),
                 quantities=(("", slowdown(one_cluster(QUEUE))),),

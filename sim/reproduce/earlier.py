@@ -35,7 +35,7 @@ EARLIER: Mapping[tuple[str, str], Range] = {
     ("slower-until-rho-1", "TTFT ratio, ρ = 1"): about_ratio(1.02),
     ("one-cluster-welfare", "gap to bid-sort, worst n"): Range(-0.1, 0.1),
     ("one-cluster-welfare", "dfs-bid over random, n = Q"): rounded(99),
-    ("one-cluster-ttft", "TTFT bid-sort / dfs-bid"): about_ratio(1.5),
+    ("one-cluster-ttft", "TTFT bid-sort / dfs-bid, one cluster"): about_ratio(1.5),
     **{("autobidding", f"welfare against truthful, {name}"): rounded(-7, -2) for name in PACING},
 }
 
