@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from plotly.graph_objects import Figure
 from plotly.offline import get_plotlyjs
 
@@ -81,7 +81,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals |= {"packed_plotly": _packed_plotly, "figure_json": figure_json, "source": _source}
     environment.tests["mapping_or_list"] = lambda found: isinstance(found, Mapping | list | tuple)
-    environment.filters |= {"dash_array": _dash_array, "glued": _glued}
+    environment.filters |= {"dash_array": _dash_array, "glued": _glued, "coded": _coded}
     return environment
 
 
@@ -95,6 +95,14 @@ def _glued(text: Markup) -> Markup:
     for loose in (" %", " ms", " s;", " s.", " ± "):
         text = text.replace(loose, loose.replace(" ", "\N{NO-BREAK SPACE}"))
     return text
+
+
+def _coded(text: str) -> Markup:
+    """A text of the records with its `keys` set as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without its fellow
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
 
 
 def _dash_array(series: Series) -> str:

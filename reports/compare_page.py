@@ -18,6 +18,8 @@ from reports.figures.sweep_front import front
 from sim.compare import Comparison
 from sim.compare_differences import differences
 from sim.compare_front import TTFT, FrontPoint, front_points, welfare_metric
+from sim.compare_keys import short
+from sim.compare_rows import Missing
 from sim.compare_stats import CONFIDENCE, RESAMPLES
 from sim.compare_words import cautions, reading
 
@@ -82,7 +84,7 @@ def _context(comparison: Comparison, out: Path) -> Mapping[str, Any]:
         "front_rows": _front_rows(comparison, parts, by_name),
         "num_front": sum(not point.dominated for point in parts.points),
         "settings": setting_rows(comparison, parts.links),
-        "missing": missing[:ROWS],
+        "missing": [_hole(gap) for gap in missing[:ROWS]],
         "num_missing": len(missing),
         "most": ROWS,
         "assumptions": tuple(assumptions(comparison)),
@@ -91,6 +93,11 @@ def _context(comparison: Comparison, out: Path) -> Mapping[str, Any]:
         "warnings": list(dict.fromkeys(text for source in comparison.sources for text in source.warnings)),
         "definitions": {name: text for source in comparison.sources for name, text in source.definitions.items()},
     }
+
+
+def _hole(gap: Missing) -> Mapping[str, str]:
+    settings = ", ".join(f"{key}={short(value)}" for key, value in gap.settings.items())
+    return {"place": gap.place, "settings": settings, "reason": gap.reason, "command": gap.command}
 
 
 def _title(comparison: Comparison) -> str:

@@ -11,7 +11,7 @@ from reports.compare_slices import Slices
 from reports.figures.sweep_lines import value_at
 from sim.compare import Comparison, Setting
 from sim.compare_differences import Difference
-from sim.compare_keys import word
+from sim.compare_keys import short
 
 __all__ = ["ROWS", "Table", "difference_table", "overall_table", "setting_rows", "slice_table"]
 
@@ -50,16 +50,13 @@ def slice_table(
     """The numbers of a figure over the axes of these indices: a row a point, a column a contender."""
     names = [name for name in comparison.contenders if not (difference and name == comparison.baseline)]
     heads = tuple(comparison.axes[place].key for place in places)
-    if cut.averaged:
-        points = [(key, tuple(there)) for key, there in cut.at.items()]
-    else:
-        points = [(tuple(word(each.values[place]) for place in places), (each,)) for each in comparison.settings]
-    rows = tuple(
-        (*key, *(_text(comparison, there, name, shown, difference=difference) for name in names))
-        for key, there in points[:ROWS]
-    )
+    points = [tuple(there) for there in cut.at.values()] if cut.averaged else [(each,) for each in comparison.settings]
+    rows = []
+    for there in points[:ROWS]:
+        values = (short(there[0].values[place]) for place in places)
+        rows.append((*values, *(_text(comparison, there, name, shown, difference=difference) for name in names)))
     title = f"{shown.title}, difference to {comparison.baseline}" if difference else shown.title
-    return Table(title, (*heads, *names), rows, _cut_off(len(points)))
+    return Table(title, (*heads, *names), tuple(rows), _cut_off(len(points)))
 
 
 def _text(comparison: Comparison, settings: Sequence[Setting], name: str, shown: Shown, *, difference: bool) -> str:

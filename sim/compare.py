@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.compare_axes import Axis, axes_of, value_of
-from sim.compare_keys import word
+from sim.compare_keys import short, word
 from sim.compare_repeats import Repeats, without_repeats
 from sim.compare_rows import Missing, Row, Source
 from sim.compare_sources import load_sources
@@ -123,9 +123,9 @@ class Comparison:
         return replace(self, baseline=baseline)
 
     def name_of(self, setting: Setting) -> str:
-        """The setting in words, such as ``batching.size=64, values.correlation=0.5``."""
+        """The setting in words, such as ``batching.size=64, values.correlation=0.5``; for readers, see `short`."""
         pairs = zip(self.axes, setting.values, strict=True)
-        return ", ".join(f"{axis.key}={word(value)}" for axis, value in pairs) or "the only setting"
+        return ", ".join(f"{axis.key}={short(value)}" for axis, value in pairs) or "the only setting"
 
 
 def compare(folders: Sequence[Path], baseline: str | None = None) -> Comparison:

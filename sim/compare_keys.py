@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["BESIDE", "facts_of", "whole", "word"]
+__all__ = ["BESIDE", "facts_of", "short", "whole", "word"]
 
 #: Blocks that hold something for each schedule.
 _PER_SCHEDULE = ("schedule", "payment", "bidding")
@@ -37,6 +37,17 @@ def word(value: Any) -> str:
     ('64', 'null', 'dfs-bid', '{"use": "tiers"}', '0.5', 'true')
     """
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def short(value: Any) -> str:
+    """The word for a reader: fractions to six significant digits, and a minus that is one.
+
+    >>> short(0.123456789), short(-3), short(-0.25), short("bid-sort")
+    ('0.123457', '−3', '−0.25', 'bid-sort')
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return word(value)
+    return (f"{value:.6g}" if isinstance(value, float) else str(value)).replace("-", "\N{MINUS SIGN}")
 
 
 def whole(value: Any) -> Any:

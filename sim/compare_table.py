@@ -39,7 +39,7 @@ def comparison_table(comparison: Comparison) -> Group:
 def _cell(found: Interval, text: str, scale: float) -> str:
     if found.mean is None:
         return "–"
-    mean = text.format(found.mean * scale)
+    mean = text.format(found.mean * scale).replace("-", "\N{MINUS SIGN}")
     if found.high is None:
         return mean
     return f"{mean} ± {text.format((found.high - found.mean) * scale).lstrip('+')}"

@@ -9,7 +9,7 @@ from sim.compare import Comparison
 from sim.compare_axes import Axis
 from sim.compare_differences import unpaired
 from sim.compare_front import TTFT, Winner, front_points, welfare_metric, winners
-from sim.compare_keys import word
+from sim.compare_keys import short, word
 from sim.compare_stats import Interval, interval_of
 
 __all__ = ["cautions", "reading"]
@@ -170,7 +170,7 @@ def _along(comparison: Comparison, axis: Axis) -> str:
     """Who wins along an axis, averaged over the rest; empty where it is one and the same."""
     place, metric = comparison.axes.index(axis), welfare_metric(comparison)
     runs: list[tuple[str, list[str]]] = []
-    for value, text in zip(axis.values, axis.words, strict=True):
+    for value in axis.values:
         settings = [setting for setting in comparison.complete if word(setting.values[place]) == word(value)]
         means = [(comparison.average(settings, name, metric).mean, name) for name in comparison.contenders]
         known = [(mean, name) for mean, name in means if mean is not None]
@@ -178,9 +178,9 @@ def _along(comparison: Comparison, axis: Axis) -> str:
             continue
         winner = max(known, key=lambda pair: pair[0])[1]
         if runs and runs[-1][0] == winner:
-            runs[-1][1].append(text)
+            runs[-1][1].append(short(value))
         else:
-            runs.append((winner, [text]))
+            runs.append((winner, [short(value)]))
     if len({winner for winner, _ in runs}) < 2:
         return ""
     parts = [f"{winner} at {_span(texts, numeric=axis.numeric)}" for winner, texts in runs]

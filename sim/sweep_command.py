@@ -134,7 +134,7 @@ def _show(folder: SweepFolder, outcome: SweepOutcome) -> None:
     from sim.sweep_table import sweep_table
 
     settings = [folder.design.settings(index) for index in range(min(len(folder.design), 1000))]
-    print_table(sweep_table(settings, outcome.cells))
+    print_table(sweep_table(settings, outcome.cells, outcome.failures))
     typer.echo(f"results: {folder.path / 'results.parquet'}")
     typer.echo(f"page:    inference-auctions compare {folder.path}")
     typer.echo(f'polars:  pl.read_parquet("{folder.path / "results.parquet"}")')
@@ -142,9 +142,12 @@ def _show(folder: SweepFolder, outcome: SweepOutcome) -> None:
 
 def _end(folder: SweepFolder, outcome: SweepOutcome, num_served: int) -> None:
     """Say what is missing, and leave with the exit code for it."""
+    from sim.sweep_points import setting_text
+
     cells = len(folder.plan.keys)
     for index, error in list(outcome.failures.items())[:5]:
-        say(f"point {index} failed: {error}")
+        settings = ", ".join(f"{key}={setting_text(value)}" for key, value in folder.design.settings(index).items())
+        say(f"point {index} ({settings}) failed: {error}")
     if outcome.interrupted:
         say(f"interrupted: {outcome.num_there:,} of {cells:,} cells are in {folder.path}; the same command goes on")
         raise typer.Exit(130)

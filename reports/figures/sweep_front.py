@@ -12,6 +12,7 @@ from reports.chart import axis as axis_of
 from reports.compare_look import Look, Shown
 from sim.compare import Comparison
 from sim.compare_front import FrontPoint
+from sim.compare_keys import short
 
 __all__ = ["front"]
 
@@ -62,13 +63,23 @@ def front(
         figure=figure(
             traces,
             x=axis_of(f"mean TTFT ({ttft.unit.name})"),
-            y=axis_of(f"{welfare.title}{f' ({welfare.unit.name})' if welfare.unit.name else ''}"),
+            y=axis_of(
+                f"{welfare.title}{f' ({welfare.unit.name})' if welfare.unit.name else ''}",
+                range=_with_room([point.welfare * welfare.unit.scale for point in points]),
+            ),
         )
         if points
         else None,
         missing="Welfare or TTFT was not measured.",
         height=460,
     )
+
+
+def _with_room(heights: Sequence[float]) -> list[float]:
+    """The range of the welfare axis: Plotly's own leaves room for marks, not for the labels above them."""
+    low, high = min(heights), max(heights)
+    reach = high - low or abs(high) or 1.0
+    return [low - 0.06 * reach, high + 0.16 * reach]
 
 
 def _marks(
@@ -106,7 +117,7 @@ def _labels(
     """The settings of the front's points, as links where they have a page."""
     texts = []
     for point in points:
-        name = plain(", ".join(map(str, point.setting.values)) or point.contender)
+        name = plain(", ".join(map(short, point.setting.values)) or point.contender)
         page = link(point)
         linked = name if page is None else f'<a href="{html.escape(page)}">{name}</a>'
         texts.append(f"{linked}<br>\N{NO-BREAK SPACE}")  # the empty line lifts it off its mark
@@ -116,6 +127,7 @@ def _labels(
         mode="text",
         text=texts,
         textposition="top center",
+        cliponaxis=False,
         textfont={"size": 11, "color": "var(--muted)"},
         hoverinfo="skip",
         showlegend=False,

@@ -13,7 +13,7 @@ from reports.compare_slices import Slices
 from reports.series import DASHES
 from sim.compare import Comparison, Setting
 from sim.compare_axes import Axis
-from sim.compare_keys import word
+from sim.compare_keys import short, word
 from sim.compare_stats import Interval, interval_of
 
 __all__ = ["dots", "lines", "value_at"]
@@ -166,7 +166,7 @@ def _axis(along: Axis) -> dict[str, Any]:
     places = list(along.values) if along.numeric else list(range(len(along.values)))
     kind: dict[str, Any] = {"type": "log"} if along.log else {}
     if len(places) <= _TICKS or not along.numeric:
-        kind |= {"tickmode": "array", "tickvals": places, "ticktext": [plain(text) for text in along.words]}
+        kind |= {"tickmode": "array", "tickvals": places, "ticktext": [plain(short(value)) for value in along.values]}
     return axis(plain(along.key), **kind)
 
 
@@ -175,10 +175,10 @@ def _zero(difference: bool) -> dict[str, Any]:
 
 
 def _line(across: str) -> dict[str, Any]:
-    """A thin line at zero of the axis `across`, the whole figure long."""
+    """A dashed line at zero of the axis `across`, the whole figure long."""
     along = "x" if across == "y" else "y"
     ends = {f"{across}0": 0, f"{across}1": 0, f"{along}0": 0, f"{along}1": 1, f"{along}ref": "paper"}
-    return {"type": "line", "line": {"color": "var(--muted)", "width": 1, "dash": "dot"}, "layer": "below", **ends}
+    return {"type": "line", "line": {"color": "var(--ink)", "width": 1.5, "dash": "dash"}, "layer": "below", **ends}
 
 
 def _why_missing(difference: bool) -> str:

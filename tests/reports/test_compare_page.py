@@ -137,6 +137,36 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     assert HOSTILE in page.text
 
 
+def test_drawn_values_and_holes_are_for_readers(tmp_path: Path) -> None:
+    axes = {"workload.sharing": [0.123456789, 0.987654321], "values": [{"kind": "a"}, {"kind": "b"}]}
+    folder = write_sweep(tmp_path / "s", axes, design="random", absent={1: "no room"})
+    page = render(tmp_path, folder)
+    assert "workload.sharing=0.123457" in page.text
+    assert 'workload.sharing=0.987654, values={"kind": "b"}' in page.text
+    table = page.source.partition('<section id="settings"')[2].partition('<section id="trust"')[0]
+    assert "0.123456789" not in re.sub(r"<code>.*?</code>", "", table, flags=re.DOTALL)
+
+
+def test_zero_is_seen_and_the_top_label_has_room(tmp_path: Path) -> None:
+    """The best point of the grid has 25.5, the worst 10.5: Plotly's own range would end just above the former."""
+    found = figures(render(tmp_path, write_sweep(tmp_path / "s", GRID)))
+    [zero] = found["difference-all-welfare_pct_over_random"]["layout"]["shapes"]
+    assert (zero["line"]["color"], zero["line"]["dash"], zero["line"]["width"]) == ("var(--ink)", "dash", 1.5)
+    low, high = found["front"]["layout"]["yaxis"]["range"]
+    assert (low, high) == pytest.approx((10.5 - 0.06 * 15, 25.5 + 0.16 * 15))
+    assert found["front"]["data"][-1]["cliponaxis"] is False
+
+
+def test_keys_in_definitions_are_code(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "s", GRID)
+    content = json.loads((folder / "sweep.json").read_text())
+    content["definitions"] = {"goodput": "Every target of `slo` & <b>.", "odd": "one ` alone"}
+    (folder / "sweep.json").write_text(json.dumps(content))
+    source = render(tmp_path, folder).source
+    assert "<dd>Every target of <code>slo</code> &amp; &lt;b&gt;.</dd>" in source
+    assert "<dd>one ` alone</dd>" in source
+
+
 def test_the_whole_page_is_the_same_twice(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "s", GRID)
     assert render(tmp_path, folder).source == render(tmp_path, folder).source

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run_cli, write_small
-from compare_kit import GRID, write_sweep
+from compare_kit import GRID, grid_metrics, write_sweep
 from page_kit import refuse
 
 Capsys = pytest.CaptureFixture[str]
@@ -46,6 +46,18 @@ def test_the_table_and_the_page(capsys: Capsys, tmp_path: Path) -> None:
     assert (tmp_path / "c.html").stat().st_size < 4_000_000
     quiet = run_cli(capsys, "compare", folder, "--out", tmp_path / "c.html", "--quiet")
     assert (quiet.code, quiet.out) == (0, "")
+
+
+def test_the_table_has_a_real_minus_and_says_what_repeats(capsys: Capsys, tmp_path: Path) -> None:
+    def metrics(settings: dict, schedule: str, trial: int) -> dict:
+        return {**grid_metrics(settings, schedule, trial), "welfare_pct_over_random": -5.0 - trial}
+
+    first = write_sweep(tmp_path / "a", {"batching.size": [16, 32]}, metrics)
+    second = write_sweep(tmp_path / "b", {"batching.size": [32, 64]}, metrics)
+    done = run_cli(capsys, "compare", first, second, "--out", tmp_path / "c.html")
+    assert "−5.5 ± 6.4" in done.out
+    assert "Means over 3 of 3 settings" in done.out
+    assert "1 of 4 points repeat another one" in done.out
 
 
 def test_bad_input_ends_in_2(capsys: Capsys, tmp_path: Path) -> None:

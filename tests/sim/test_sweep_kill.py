@@ -68,7 +68,7 @@ def test_a_worker_that_dies_fails_its_own_cell_only(gate: Gate) -> None:
     told = gate.tell("die", 1)
     code, _, said = gate.done(4, "--jobs", "2")
     assert code == 5
-    assert "point 1 failed: the worker process was killed; out of memory?" in said
+    assert "point 1 (workload.number=1) failed: the worker process was killed; out of memory?" in said
     assert "1 of 4 cells failed" in said
     assert len(gate.finished()) == 3
     told.unlink()
@@ -82,7 +82,7 @@ def test_failures_are_recorded_and_tried_again(gate: Gate) -> None:
     code, printed, said = gate.done(2, "--jobs", "2", "--json")
     assert code == 4
     assert "all 2 cells failed" in said
-    assert "point 1 failed: RuntimeError: told to fail at 1" in said
+    assert "point 1 (workload.number=1) failed: RuntimeError: told to fail at 1" in said
     sweep = json.loads(printed)
     assert sweep["status"] == "partial"
     assert [failure["error"] for failure in sweep["failures"]] == [f"RuntimeError: told to fail at {i}" for i in (0, 1)]
@@ -104,7 +104,7 @@ def test_code_that_leaves_fails_its_own_cell_only(gate: Gate) -> None:
     told = gate.tell("leave", 1)
     code, printed, said = gate.done(3, "--jobs", "1", "--json")
     assert code == 5, said
-    assert "point 1 failed: SystemExit: 0" in said
+    assert "point 1 (workload.number=1) failed: SystemExit: 0" in said
     assert [failure["cell"] for failure in json.loads(printed)["failures"]] == [1]
     assert len(gate.finished()) == 2
     told.unlink()
