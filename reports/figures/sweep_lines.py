@@ -175,10 +175,10 @@ def _zero(difference: bool) -> dict[str, Any]:
 
 
 def _line(across: str) -> dict[str, Any]:
-    """A dashed line at zero of the axis `across`, the whole figure long."""
+    """A line at zero of the axis `across`, the whole figure long."""
     along = "x" if across == "y" else "y"
     ends = {f"{across}0": 0, f"{across}1": 0, f"{along}0": 0, f"{along}1": 1, f"{along}ref": "paper"}
-    return {"type": "line", "line": {"color": "var(--ink)", "width": 1.5, "dash": "dash"}, "layer": "below", **ends}
+    return {"type": "line", "line": {"color": "var(--ink)", "width": 1.5}, "layer": "below", **ends}
 
 
 def _why_missing(difference: bool) -> str:

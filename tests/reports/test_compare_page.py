@@ -151,7 +151,7 @@ def test_zero_is_seen_and_the_top_label_has_room(tmp_path: Path) -> None:
     """The best point of the grid has 25.5, the worst 10.5: Plotly's own range would end just above the former."""
     found = figures(render(tmp_path, write_sweep(tmp_path / "s", GRID)))
     [zero] = found["difference-all-welfare_pct_over_random"]["layout"]["shapes"]
-    assert (zero["line"]["color"], zero["line"]["dash"], zero["line"]["width"]) == ("var(--ink)", "dash", 1.5)
+    assert zero["line"] == {"color": "var(--ink)", "width": 1.5}
     low, high = found["front"]["layout"]["yaxis"]["range"]
     assert (low, high) == pytest.approx((10.5 - 0.06 * 15, 25.5 + 0.16 * 15))
     assert found["front"]["data"][-1]["cliponaxis"] is False
