@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mechanism.audit.game import Deviation, Game, Lie
+from mechanism.audit.game import Deviation, Gainful, Game, Lie
 from mechanism.audit.pen import Padding, Pen
 from mechanism.prompts import FloatArray, IntArray, Prompts
 
@@ -42,7 +42,7 @@ class AuditedBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestLie:
+class BestLie(Gainful):
     """A lie that pays, in the batch's own names.
 
     Attributes
@@ -69,16 +69,6 @@ class BestLie:
     names: dict[str, str]
     prefixes: dict[str, dict[str, Any]]
     adds: float | None = None
-
-    @property
-    def gain(self) -> float:
-        """What the liars gain together over the truth."""
-        return sum(self.gains)
-
-    @property
-    def counted(self) -> float:
-        """What speaks for this kind of lie: the gain, or what the trick adds."""
-        return self.gain if self.adds is None else self.adds
 
     @property
     def counted_share(self) -> float:

@@ -79,9 +79,9 @@ class RunResult:
 
     def take(self, cell: Cell, notes: Notes, window: Window, *, finished: bool, records: bool) -> None:
         """Take in one cell: its frames, if `records`, its statuses, and, when it is finished and valid, its metrics."""
-        for name, frame in FRAMES.items() if records else ():
-            self.frames[name].append(frame(cell))
         if records:
+            for name, frame in FRAMES.items():
+                self.frames[name].append(frame(cell))
             self.computed_ns.append(cell.log.computed_ns)
         counts = self.statuses.setdefault(cell.schedule, {})
         for status, number in status_counts(cell).items():

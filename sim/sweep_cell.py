@@ -78,20 +78,14 @@ def failure_file(folder: Path, key: str) -> Path:
 
 def read_cell(folder: Path, key: str) -> dict[str, Any] | None:
     """A finished cell; None where there is none, or where its file was damaged afterwards."""
-    try:
-        cell = json.loads(cell_file(folder, key).read_bytes(), parse_constant=no_number)
-    except (FileNotFoundError, ValueError):
-        return None
-    return cell if isinstance(cell, dict) and (cell.get("key"), cell.get("status")) == (key, "complete") else None
+    cell = _object(cell_file(folder, key))
+    return cell if cell is not None and (cell.get("key"), cell.get("status")) == (key, "complete") else None
 
 
 def read_failure(folder: Path, key: str) -> str | None:
     """Why a cell failed; None where none did, or where its file was damaged afterwards."""
-    try:
-        failure = json.loads(failure_file(folder, key).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    return str(failure.get("error")) if isinstance(failure, dict) else None
+    failure = _object(failure_file(folder, key))
+    return None if failure is None else str(failure.get("error"))
 
 
 def run_cell(task: CellTask) -> tuple[str, str | None]:
@@ -129,6 +123,15 @@ def plain_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain_json(item) for item in value]
     return ".inf" if isinstance(value, float) and math.isinf(value) and value > 0 else value
+
+
+def _object(path: Path) -> dict[str, Any] | None:
+    """The JSON object in a file; None where there is none."""
+    try:
+        loaded = json.loads(path.read_bytes(), parse_constant=no_number)
+    except (FileNotFoundError, ValueError):
+        return None
+    return loaded if isinstance(loaded, dict) else None
 
 
 def _content(task: CellTask) -> dict[str, Any]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from mechanism.audit.game import Deviation, Game, Lie
-from mechanism.audit.misreports import scaled_words, scales, told
-from mechanism.audit.search import best_of, climb
-from mechanism.prompts import FloatArray, IntArray
+from mechanism.audit.trick import best_trick
+from mechanism.prompts import IntArray
 
 __all__ = ["FalseNames"]
 
@@ -37,31 +36,13 @@ class FalseNames:
         (user,) = who
         mine = game.requests_of(user)
 
-        lies = [Lie(bids=game.values, names=names) for names in self._splits(game, user, mine, rng)]
-        best, value = best_of(lies, lambda lie: game.adds(lie, user))
-        base, honest = scales(game, mine)
+        lies = (Lie(bids=game.values, names=names) for names in self._splits(game, user, mine, rng))
 
-        def shaded(factors: FloatArray) -> Lie:
-            return replace(told(game, mine, base * factors), names=best.names)
+        def words(lie: Lie) -> str:
+            assert lie.names is not None
+            return f"sends {len(mine)} requests under {len(np.unique(lie.names[mine]))} names"
 
-        factors, value = climb(honest, value, [np.arange(len(mine))], lambda factors: game.adds(shaded(factors), user))
-        if value <= 0:
-            return []
-        lie = best if factors is honest else shaded(factors)
-        assert lie.names is not None
-        count = len(np.unique(lie.names[mine]))
-        play = game.play(lie)
-        return [
-            Deviation(
-                kind="false-names",
-                who=who,
-                gains=(float(play.utility[user] - game.truth.utility[user]),),
-                adds=value,
-                lie=lie,
-                how=f"sends {len(mine)} requests under {count} names{scaled_words(factors, honest)}",
-                welfare=play.welfare,
-            )
-        ]
+        return best_trick(game, user, "false-names", lies, words)
 
     def _splits(self, game: Game, user: int, mine: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
         """(n,) names; the user keeps his own for part of his requests, new names come after all users'."""

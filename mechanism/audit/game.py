@@ -126,8 +126,26 @@ class Game:
         )
 
 
+class Gainful:
+    """What pays: `gains` of each liar over the truth, and what a trick `adds`, None without one; money."""
+
+    __slots__ = ()
+    gains: tuple[float, ...]
+    adds: float | None
+
+    @property
+    def gain(self) -> float:
+        """What the liars gain together over the truth."""
+        return sum(self.gains)
+
+    @property
+    def counted(self) -> float:
+        """What speaks for this kind of lie: the gain, or what the trick adds."""
+        return self.gain if self.adds is None else self.adds
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation:
+class Deviation(Gainful):
     """A lie that pays.
 
     Attributes
@@ -149,13 +167,3 @@ class Deviation:
     how: str
     welfare: float
     adds: float | None = None
-
-    @property
-    def gain(self) -> float:
-        """What the liars gain together over the truth."""
-        return sum(self.gains)
-
-    @property
-    def counted(self) -> float:
-        """What speaks for this kind of lie: the gain, or what the trick adds."""
-        return self.gain if self.adds is None else self.adds

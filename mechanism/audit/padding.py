@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from mechanism.audit.game import Deviation, Game, Lie
-from mechanism.audit.misreports import scaled_words, scales, told
 from mechanism.audit.pen import Padding
-from mechanism.audit.search import best_of, climb
+from mechanism.audit.trick import best_trick
 from mechanism.dfs import averages, weight_totals
-from mechanism.prompts import FloatArray, IntArray
+from mechanism.prompts import IntArray
 from mechanism.radix_tree import RadixTree
 
 __all__ = ["PaddedPrompts"]
@@ -43,28 +42,7 @@ class PaddedPrompts:
         paddings = list(self._paddings(game, mine))
         if not paddings:
             return []
-        best, value = best_of((game.padded(each, game.values) for each in paddings), lambda lie: game.adds(lie, user))
-        base, honest = scales(game, mine)
-
-        def shaded(factors: FloatArray) -> Lie:
-            return replace(best, bids=told(game, mine, base * factors).bids)
-
-        factors, value = climb(honest, value, [np.arange(len(mine))], lambda factors: game.adds(shaded(factors), user))
-        if value <= 0:
-            return []
-        lie = best if factors is honest else shaded(factors)
-        play = game.play(lie)
-        return [
-            Deviation(
-                kind="padding",
-                who=who,
-                gains=(float(play.utility[user] - game.truth.utility[user]),),
-                adds=value,
-                lie=lie,
-                how=_words(best) + scaled_words(factors, honest),
-                welfare=play.welfare,
-            )
-        ]
+        return best_trick(game, user, "padding", (game.padded(each, game.values) for each in paddings), _words)
 
     def _paddings(self, game: Game, mine: IntArray) -> Iterator[tuple[Padding, ...]]:
         pen = game.pen
