@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sim.reproduce.claims import (
     COMPETITIVE_GAP_PCT,
@@ -18,6 +18,7 @@ from sim.reproduce.claims import (
 )
 from sim.reproduce.experiments import BATCH_SIZES, CORRELATIONS, QUEUE, SHARING, Experiment, one_cluster, stars
 from sim.reproduce.readings import (
+    Quantity,
     gap_pct,
     hit_difference_pp,
     hit_growth_pp,
@@ -66,6 +67,21 @@ def same_for_both_dfs(figure: str, shown: str, points: Mapping[str, Experiment])
             ),
         ),
     )
+
+
+def _each(
+    schedules: Sequence[str],
+    label: str,
+    stated: str,
+    within: Range,
+    growth: Callable[[Experiment, Experiment, str], Quantity],
+    ends: tuple[Experiment, Experiment],
+    unit: str,
+) -> Iterator[Part]:
+    """What each of several schedules does from one end of a column to the other."""
+    for schedule in schedules:
+        quantities = (("", growth(*ends, schedule)),)
+        yield Part(label=f"{label}, {schedule}", stated=stated, within=within, quantities=quantities, unit=unit)
 
 
 _ALL_FIG1 = {
@@ -125,45 +141,41 @@ CLAIMS_FIG1 = (
         f"more than {100 * SAME_TTFT:g} % down for the DFS orders; not so for the others",
         assumption="requests in flight",
         parts=(
-            *(
-                Part(
-                    label=f"growth of the hit rate, {schedule}",
-                    stated="rises",
-                    within=Range(SAME_HIT_RATE_PP, math.inf),
-                    quantities=(("", hit_growth_pp(_SMALL, _WHOLE, schedule)),),
-                    unit="pp",
-                )
-                for schedule in _DFS
+            *_each(
+                _DFS,
+                "growth of the hit rate",
+                "rises",
+                Range(SAME_HIT_RATE_PP, math.inf),
+                hit_growth_pp,
+                (_SMALL, _WHOLE),
+                "pp",
             ),
-            *(
-                Part(
-                    label=f"growth of the hit rate, {schedule}",
-                    stated="does not rise",
-                    within=Range(-math.inf, SAME_HIT_RATE_PP),
-                    quantities=(("", hit_growth_pp(_SMALL, _WHOLE, schedule)),),
-                    unit="pp",
-                )
-                for schedule in _FLAT
+            *_each(
+                _FLAT,
+                "growth of the hit rate",
+                "does not rise",
+                Range(-math.inf, SAME_HIT_RATE_PP),
+                hit_growth_pp,
+                (_SMALL, _WHOLE),
+                "pp",
             ),
-            *(
-                Part(
-                    label=f"TTFT at n = Q / at 32, {schedule}",
-                    stated="falls",
-                    within=Range(-math.inf, 1 - SAME_TTFT),
-                    quantities=(("", ttft_growth(_SMALL, _WHOLE, schedule)),),
-                    unit="×",
-                )
-                for schedule in _DFS
+            *_each(
+                _DFS,
+                "TTFT at n = Q / at 32",
+                "falls",
+                Range(-math.inf, 1 - SAME_TTFT),
+                ttft_growth,
+                (_SMALL, _WHOLE),
+                "×",
             ),
-            *(
-                Part(
-                    label=f"TTFT at n = Q / at 32, {schedule}",
-                    stated="does not fall",
-                    within=Range(1 - SAME_TTFT, math.inf),
-                    quantities=(("", ttft_growth(_SMALL, _WHOLE, schedule)),),
-                    unit="×",
-                )
-                for schedule in _FLAT
+            *_each(
+                _FLAT,
+                "TTFT at n = Q / at 32",
+                "does not fall",
+                Range(1 - SAME_TTFT, math.inf),
+                ttft_growth,
+                (_SMALL, _WHOLE),
+                "×",
             ),
         ),
     ),
@@ -176,25 +188,23 @@ CLAIMS_FIG1 = (
         rule=f"from P = 10 to 90 % TTFT goes more than {100 * SAME_TTFT:g} % down, or up",
         assumption="prompts with and without a shared prefix are about equally long, as stated for stars (≈ 1k tokens)",
         parts=(
-            *(
-                Part(
-                    label=f"TTFT at P = 90 / at 10 %, {schedule}",
-                    stated="falls",
-                    within=Range(-math.inf, 1 - SAME_TTFT),
-                    quantities=(("", ttft_growth(_LITTLE, _MUCH, schedule)),),
-                    unit="×",
-                )
-                for schedule in _DFS
+            *_each(
+                _DFS,
+                "TTFT at P = 90 / at 10 %",
+                "falls",
+                Range(-math.inf, 1 - SAME_TTFT),
+                ttft_growth,
+                (_LITTLE, _MUCH),
+                "×",
             ),
-            *(
-                Part(
-                    label=f"TTFT at P = 90 / at 10 %, {schedule}",
-                    stated="rises",
-                    within=Range(1 + SAME_TTFT, math.inf),
-                    quantities=(("", ttft_growth(_LITTLE, _MUCH, schedule)),),
-                    unit="×",
-                )
-                for schedule in _FLAT
+            *_each(
+                _FLAT,
+                "TTFT at P = 90 / at 10 %",
+                "rises",
+                Range(1 + SAME_TTFT, math.inf),
+                ttft_growth,
+                (_LITTLE, _MUCH),
+                "×",
             ),
         ),
     ),

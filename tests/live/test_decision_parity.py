@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from live_kit import Setting, live_and_simulated, running
+from live_kit import PARITY, Setting, live_and_simulated, running
 
 from backends.sglang import Sglang
 from sim import admission
@@ -25,16 +25,6 @@ SETTINGS = [
 #: Tokens of remaining output that 0.5.23 reserves where it is told not to reserve all of it.
 CLIPPED = 8
 
-SCENARIO = """\
-name: parity
-seed: 7
-workload: {{kind: stars, num_requests: 64, output_tokens: {{kind: lognormal, median: 16, sigma: 0.8, max_tokens: 120}},
-  cluster_size: 6, prefix_tokens: [60, 120], question_tokens: [5, 40], singleton_tokens: [20, 150]}}
-schedule: [dfs-bid, dfs-uniform, bid-sort, no-sort]
-batching: {{size: 64}}
-dispatch: {{in_flight: {in_flight}}}
-"""
-
 
 @pytest.fixture(scope="module", params=SETTINGS, ids=str)
 def served(request: pytest.FixtureRequest) -> Iterator[tuple[Sglang, Setting]]:
@@ -45,7 +35,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[Sglang, Setting]]:
 @pytest.mark.parametrize("in_flight", ["1", "null"], ids=["serial", "all-at-once"])
 def test_same_cached_tokens(served: tuple[Sglang, Setting], in_flight: str, tmp_path: Path) -> None:
     server, setting = served
-    live, simulated = live_and_simulated(tmp_path, SCENARIO.format(in_flight=in_flight), server, setting)
+    live, simulated = live_and_simulated(tmp_path, PARITY.format(in_flight=in_flight), server, setting)
     assert live.warnings == []
     assert all(run["order"] == {"dated": 64, "inversions": 0} for run in live.server["runs"])
     columns = ["schedule", "request_id", "status", "position", "output_tokens", "cached_tokens", "num_retractions"]
@@ -65,7 +55,7 @@ def test_retraction_where_output_is_reserved(overlap: bool, tmp_path: Path, monk
         monkeypatch.setattr(module, "CLIPPED_NEW_TOKENS", CLIPPED)
     setting = Setting(version="0.5.23", overlap=overlap, clipped_tokens=CLIPPED)
     with running(setting) as server:
-        live, simulated = live_and_simulated(tmp_path, SCENARIO.format(in_flight="null"), server, setting)
+        live, simulated = live_and_simulated(tmp_path, PARITY.format(in_flight="null"), server, setting)
     columns = ["schedule", "request_id", "status", "position", "output_tokens", "cached_tokens", "num_retractions"]
     ours = pl.concat(simulated.frames["requests"]).select(columns)
     theirs = pl.concat(live.frames["requests"]).select(columns)

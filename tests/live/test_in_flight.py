@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from live_kit import Setting, require
+from live_kit import PARITY, Setting, require
 from replay_kit import Event, replay, seen, told
 
 from backends.sglang import Sglang
@@ -27,16 +27,7 @@ from sim.simulate import run
 pytestmark = pytest.mark.live
 
 SETTING = Setting(version="0.5.23", overlap=True)
-SCENARIO = """\
-name: parity
-seed: 7
-workload: {{kind: stars, num_requests: 64, output_tokens: {{kind: lognormal, median: 16, sigma: 0.8, max_tokens: 120}},
-  cluster_size: 6, prefix_tokens: [60, 120], question_tokens: [5, 40], singleton_tokens: [20, 150]}}
-schedule: [dfs-bid, dfs-uniform, bid-sort, no-sort]
-batching: {{size: 64}}
-dispatch: {{in_flight: {in_flight}}}
-backend: {{use: sglang, url: '{url}'}}
-"""
+SCENARIO = PARITY + "backend: {{use: sglang, url: '{url}'}}\n"
 
 
 @dataclass(frozen=True)

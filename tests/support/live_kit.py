@@ -26,6 +26,17 @@ LIVE = Path(__file__).resolve().parents[1] / "live"
 sys.path.insert(0, str(LIVE))
 import build_env  # noqa: E402 (the builder is a script beside the live tests)
 
+#: What decisions are compared on: more than the cache holds, outputs of very different lengths.
+PARITY = """\
+name: parity
+seed: 7
+workload: {{kind: stars, num_requests: 64, output_tokens: {{kind: lognormal, median: 16, sigma: 0.8, max_tokens: 120}},
+  cluster_size: 6, prefix_tokens: [60, 120], question_tokens: [5, 40], singleton_tokens: [20, 150]}}
+schedule: [dfs-bid, dfs-uniform, bid-sort, no-sort]
+batching: {{size: 64}}
+dispatch: {{in_flight: {in_flight}}}
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
